@@ -20,9 +20,8 @@ from reseller_sandbox.web.access_control import HEADER, Gate
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.fields import dumped
 from reseller_sandbox.web.headers import HEADERS, WORLD
-from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoints_of
+from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoints_of, write, write_in_pieces
 from reseller_sandbox.web.interfaces import PublicInterface
-from reseller_sandbox.web.strict_json import write, write_in_pieces
 from reseller_sandbox.worlds import Engine, Outcome, World
 
 #: Seconds to wait between two pieces, for each subscriber. With many subscribers, pieces become larger and

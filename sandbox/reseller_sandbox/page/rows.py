@@ -22,9 +22,8 @@ from reseller_sandbox.refusals import UNKNOWN_PAGE, Refused
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.web.access_control import PAGE
 from reseller_sandbox.web.fields import Shape
-from reseller_sandbox.web.interface import Answer
+from reseller_sandbox.web.interface import Answer, write
 from reseller_sandbox.web.interfaces import PublicInterface
-from reseller_sandbox.web.strict_json import write
 
 FOLDER = Path(__file__).parent / "files"
 

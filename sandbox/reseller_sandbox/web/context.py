@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 import flask
+import msgspec
 from msgspec import Struct, field
 from werkzeug.datastructures import EnvironHeaders, Headers
 from werkzeug.wsgi import get_input_stream
@@ -24,7 +28,6 @@ from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.values.matching import CANNED, FAULT, NO_OPERATION, OK
 from reseller_sandbox.values.names import well_formed
 from reseller_sandbox.web.headers import IGNORED, header_value
-from reseller_sandbox.web.strict_json import BadJson, read
 from reseller_sandbox.worlds import Entry, Snapshot, World, redact
 from reseller_sandbox.worlds.snapshot import after_request
 
@@ -150,14 +153,11 @@ class RequestContext(Struct, dict=True):
 
         It is empty if the body is missing or ``[]``. Raise ``malformed_body`` for other bodies.
         """
-        try:
-            value = read(self.body) if self.body.strip() else {}
-        except BadJson as problem:
-            raise Refused(MALFORMED_BODY, problem=str(problem)) from None
+        value = read_json(self.body) if self.body.strip() else {}
         if value == []:
             return {}
         if not isinstance(value, dict):
-            raise Refused(MALFORMED_BODY, problem="it must be a JSON object")
+            raise _malformed("it must be a JSON object")
         return value
 
     @property
@@ -386,3 +386,70 @@ class RequestContext(Struct, dict=True):
             return ""
         sent = redact.read(self.body), dict(self.query)
         return str(redact.masked(self.refused.message, redact.secrets_in(sent)))
+
+
+# JSON, read strictly
+
+
+#: Returns a value as compact UTF-8 JSON. Half a surrogate pair raises UnicodeEncodeError.
+json_bytes = msgspec.json.Encoder(decimal_format="number").encode
+
+
+def _malformed(problem: str) -> Refused:
+    return Refused(MALFORMED_BODY, problem=problem)
+
+
+def read_json(raw: bytes) -> Any:
+    """Return the value of the JSON text ``raw``. Raise ``malformed_body`` for anything else.
+
+    Numbers with a fraction become ``Decimal``, so that a price keeps every digit. Values outside standard
+    JSON are refused with their position: NaN, a repeated key, bad UTF-8, half a surrogate pair.
+    """
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _malformed(f"byte {error.start} is not UTF-8") from None
+    if text.startswith("\ufeff"):
+        raise _malformed("it begins with a byte order mark, which JSON does not have")
+    try:
+        value = _decode(text)
+        if "\\ud" in text or "\\uD" in text:
+            json_bytes(value)  # fails if a string has half a surrogate pair
+    except json.JSONDecodeError as error:
+        problem = (error.msg[:1].lower() + error.msg[1:]).removesuffix(" at")
+        place = f"line {error.lineno}, column {error.colno}"
+        raise _malformed(f"it is not JSON: {problem} at {place}") from None
+    except UnicodeEncodeError:
+        raise _malformed("a string in it holds half a surrogate pair") from None
+    except RecursionError:
+        raise _malformed("it is nested too deeply") from None
+    except ValueError:
+        raise _malformed("a number in it has too many digits") from None
+    return value
+
+
+def _decimal(digits: str) -> Decimal:
+    if len(digits) > 100:
+        raise _malformed("a number in it has too many digits")
+    number = Decimal(digits)
+    if number.is_finite() and abs(number.adjusted()) < 100:
+        return number
+    raise _malformed(f"the number {digits} is out of range")
+
+
+def _reject_constant(name: str) -> None:
+    raise _malformed(f"it is not JSON: {name} is not a JSON value")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise _malformed(f"the key {key[:60]!r} comes twice in one object")
+    return value
+
+
+# Its hooks for objects let other threads run.
+_decode = json.JSONDecoder(
+    parse_float=_decimal, parse_constant=_reject_constant, object_pairs_hook=_object
+).decode

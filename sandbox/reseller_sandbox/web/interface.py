@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,10 +20,11 @@ from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contract import ApiOperation
 from reseller_sandbox.registry.model import Account, Purpose
 from reseller_sandbox.registry.state import Draft
+from reseller_sandbox.registry.stepwise import json_pieces
 from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.server.delivery import Stream
 from reseller_sandbox.settings import Settings
-from reseller_sandbox.web.context import RequestContext
+from reseller_sandbox.web.context import RequestContext, json_bytes
 from reseller_sandbox.web.errors import (
     ANY_OPERATION,
     ANYWHERE,
@@ -34,7 +36,6 @@ from reseller_sandbox.web.errors import (
     status_of,
 )
 from reseller_sandbox.web.headers import HEADERS
-from reseller_sandbox.web.strict_json import write
 from reseller_sandbox.worlds import Engine, Outcome, World
 
 if TYPE_CHECKING:
@@ -180,6 +181,36 @@ class BodyLimits(Struct, frozen=True):
     def setting(self, path: str) -> str:
         """Return the option that raises the limit."""
         return "--max-control-body" if is_control(path) else "--max-body"
+
+
+def write(value: Any) -> bytes:
+    """Return ``value`` as compact UTF-8 JSON, keys in the order they come in."""
+    try:
+        return json_bytes(value)
+    except UnicodeEncodeError:  # half a surrogate pair
+        return write_in_pieces(value)
+
+
+def write_in_pieces(value: Any) -> bytes:
+    """Return the same as ``write`` without a long call into C that blocks threads."""
+    return b"".join([piece.encode("utf-8", "backslashreplace") for piece in json_pieces(value, _text)])
+
+
+def _text(value: Any) -> str:
+    """Return ``value`` as JSON. Half a surrogate pair in a string stays one."""
+    try:
+        return json_bytes(value).decode("utf-8")
+    except UnicodeEncodeError:
+        return _encode_with_surrogates(value)
+
+
+def _default(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return float(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+_encode_with_surrogates = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_default).encode
 
 
 class Answer(Struct, frozen=True, dict=True):
