@@ -79,7 +79,7 @@ def to_unicode(name: str) -> str:
     return _decoded(name) if "xn--" in name else name
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 15)  # as many as a search in 100,000 names decodes
 def _decoded(name: str) -> str:
     import idna
 

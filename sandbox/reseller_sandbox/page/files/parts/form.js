@@ -60,18 +60,14 @@ function control(shape, initial, required, props) {
     return html`<select required=${required} ...${props}>${!required && html`<option value="">–</option>`}
       ${choices.map((word) => html`<option value=${String(word)} selected=${word === initial}>${String(word)}</option>`)}</select>`;
   }
-  const types = new Set(sorts.flatMap((schema) => schema.type ?? (schema.anyOf ? [] : "object")));
-  const text = initial === undefined || initial === null ? "" : typeof initial === "string" ? initial : JSON.stringify(initial);
-  if (!types.has("object") && !types.has("array")) {
-    const isNumber = types.size && [...types].every((type) => type === "integer" || type === "number");
-    return html`<input type="text" inputmode=${isNumber ? "decimal" : "text"} defaultValue=${text} autocomplete="off" spellcheck=${false} required=${required}
-      data-types=${[...types].join(" ")} placeholder=${shape.examples?.[0] ?? shape.format ?? ""} ...${props} />`;
-  }
-  if (types.has("string") && !types.has("object")) {
-    return html`<input type="text" defaultValue=${text} autocomplete="off" spellcheck=${false} required=${required} data-types="json" placeholder="text, or […]" ...${props} />`;
-  }
-  const hint = (types.has("string") ? "text, or " : "") + (types.has("array") ? "[…]" : "{…}");
-  return html`<textarea rows=${types.has("string") ? 1 : 3} defaultValue=${text} spellcheck=${false} required=${required} data-types="json" placeholder=${hint} ...${props}></textarea>`;
+  const types = sorts.flatMap((schema) => schema.type ?? (schema.anyOf ? [] : ["object", "string"]));
+  const [isText, isList, isObject] = ["string", "array", "object"].map((type) => types.includes(type));
+  const text = typeof initial === "string" ? initial : JSON.stringify(initial ?? undefined);
+  const common = { ...props, defaultValue: text ?? "", autocomplete: "off", spellcheck: false, required,
+    "data-types": isList || isObject ? "json" : types.join(" "),
+    placeholder: isList || isObject ? `${isText ? "text, or " : ""}${isList ? "[…]" : "{…}"}` : shape.examples?.[0] ?? shape.format ?? "" };
+  if (isObject || (isList && !isText)) return html`<textarea rows=${isText ? 1 : 3} ...${common}></textarea>`;
+  return html`<input type="text" inputmode=${types.some((type) => type !== "integer" && type !== "number") ? "text" : "decimal"} ...${common} />`;
 }
 
 /** Return the JSON value of a field, or undefined if the field is empty. */

@@ -60,7 +60,7 @@ const tabsOf = (record) => ({
   ...(record.refusal?.facts.diagnosis ? { signature: ["Explain signature", Signature] } : {}),
 });
 
-const Sent = ({ request: { method, target, headers, body, cut, ignored } }) => html`<${Copied} name="Request line" text="${method} ${target}" />
+const Sent = ({ request: { method, target, headers, body, cut, ignored } }) => html`<${Copied} name="Line" text="${method} ${target}" />
   <${Headers} of=${headers} /><${Body} of=${body} cut=${cut} name="Body of the request" />
   ${ignored.length > 0 && html`<p><b>Keys without effect:</b> ${ignored.join(", ")}</p>`}`;
 

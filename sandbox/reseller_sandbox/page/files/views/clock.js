@@ -53,8 +53,7 @@ export class Clock extends View {
     const { isOpen } = this.state;
     const state = connection.isLost ? "not connected" : frozen ? "frozen" : "running";
     return html`<span class="now" title="The time in this world, in UTC"><${Time} at=${this.now} /><span class="state ${state.replace(" ", "-")}">${state}</span></span>
-      <span class="next" title=${next && `${next.event} ${next.subject}, ${instant(next.at)}`}>${next ? html`next <b>${next.event}</b> ${next.order ? html`<${Link} to="names" of=${next.subject} />` : html`<b>${next.subject}</b>`}
-        <span class="quiet">${distance(this.now, next.at)}</span>` : html`<span class="quiet">nothing is due</span>`}</span>
+      <span class="next" title=${next && `${next.event} ${next.subject}, ${instant(next.at)}`}>${next ? html`next <b>${next.event}</b> ${next.order ? html`<${Link} to="names" of=${next.subject} />` : html`<b>${next.subject}</b>`} <span class="quiet">${distance(this.now, next.at)}</span>` : html`<span class="quiet">nothing is due</span>`}</span>
       ${!at && html`<span class="tools">
         <${Action} key=${frozen} label=${frozen ? "Run" : "Freeze"} operation=${frozen ? "clock.run" : "clock.freeze"}
           then=${() => this.update(true)} says=${({ frozen: is }) => `The clock ${is ? "is frozen" : "runs"}.`} />

@@ -65,7 +65,7 @@ function Rule({ of: fault, change }) {
 const Answer = ({ of: { name, matched, method, path, request_body: body, ...answer }, change }) => html`<tr data-row=${name} tabindex="-1">
   <td><b>${name}</b></td>
   <td class="num" data-label="answered">${matched ? html`<${Link} to="journal" more=${{ operation: `canned.${name}` }}>${matched}<//>` : matched}</td>
-  <td class="code">${method} ${path} ${body && words(body)}</td><td class="code cut">${words(ofAnswer(answer))}</td>
+  <td class="code">${method} ${path} ${body && words(body)}</td><td class="code">${words(ofAnswer(answer))}</td>
   <td class="acts"><button type="button" class="do" onClick=${change}>Change</button>
     <${Action} label="Remove" operation="answers.remove" args=${{ name }} tone="danger" /></td></tr>`;
 
