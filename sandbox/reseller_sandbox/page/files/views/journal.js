@@ -97,7 +97,7 @@ export default class extends View {
     const isOpen = Boolean(address.subject);
     return html`<div class="journal-view">
       <div class="bar"><h1>Journal</h1>
-        <${Filter} of="text" type="search" label="Search" placeholder="Search paths and bodies" />
+        <${Filter} of="text" type="search" label="Search" placeholder="Search path or body" />
         <${Filter} of="outcome" label="Outcome" none="all outcomes" words=${OUTCOMES} value=${OUTCOMES.includes(address.outcome) ? address.outcome : ""} />
         <span class="quiet">${summary(data)}</span>
         <button type="button" class="do" aria-pressed=${String(Boolean(isPaused))} onClick=${this.pause}>${isPaused ? `Resume${held ? ` (${count(held)} new)` : ""}` : "Pause"}</button>
