@@ -25,6 +25,7 @@ export function begin(task) {
 /** A view has `load(address)`, which returns data, and `draw(data, address)`, which returns elements. */
 export class View extends Component {
   #turn = 0;
+  #latest;
   #end = () => {};
   #watch;
   refresh = throttle(() => this.update(true));
@@ -51,14 +52,20 @@ export class View extends Component {
 
   componentWillUnmount() {
     this.#turn++;
+    this.#latest = undefined;
     this.stop();
     this.refresh.stop();
     clearInterval(this.#watch);
     this.#end();
   }
 
-  /** The data for the current address. Data for an older address, or an older state, are discarded. */
-  async update(isQuiet = false) {
+  /** Load the data for the current address. The promise ends when the view shows data that are at least as new. */
+  update(isQuiet = false) {
+    return (this.#latest = this.#load(isQuiet));
+  }
+
+  // Data for an older address, or an older state, are discarded.
+  async #load(isQuiet) {
     const { address } = this.props;
     const turn = ++this.#turn;
     if (!isQuiet && !this.props.aside) {
@@ -72,7 +79,8 @@ export class View extends Component {
       result.problem = problem;
       if (!("remedy" in problem)) console.error(problem);
     }
-    if (turn === this.#turn) this.setState(result, this.#end);
+    if (turn !== this.#turn) return this.#latest;
+    this.setState(result, this.#end);
   }
 
   render(_, { data, problem, shown }) {
