@@ -51,12 +51,19 @@ def test_another_kind_keeps_the_counts_and_not_the_window(sandbox: Sandbox, clie
     assert statuses(client, 2) == [200, 429]
     sandbox.faults.change("f", {"limit": 2})
     assert statuses(client, 2) == [200, 429], "the requests before the change are in the window"
+    sandbox.faults.change("f", {"limit": 1})
+    assert statuses(client, 1) == [429], "more requests than the limit are in the window"
     changed = sandbox.faults.change("f", {"kind": "latency", "seconds": 0})
-    assert (changed.kind, changed.matched, changed.applied) == ("latency", 4, 2)
+    assert (changed.kind, changed.matched, changed.applied) == ("latency", 5, 3)
     assert "limit" not in changed
     sandbox.faults.change("f", {"kind": "rate_limit", "limit": 1})
     assert statuses(client, 2) == [200, 429]
-    assert sandbox.faults.get("f").matched == 6
+    assert sandbox.faults.get("f").matched == 7
+
+
+def test_rules_without_a_name_are_named_and_numbered_by_their_kind(sandbox: Sandbox) -> None:
+    names = [sandbox.faults.add("latency", seconds=1).names[0] for _ in range(3)]
+    assert names == ["latency", "latency-2", "latency-3"]
 
 
 def test_rule_without_a_phase_keeps_the_default_phase(sandbox: Sandbox) -> None:
