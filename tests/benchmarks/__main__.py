@@ -8,7 +8,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.benchmarks import answering, faults, growing, local, soak, waiting
+from tests.benchmarks import answering, faults, growing, local, soak, tools, waiting
 from tests.benchmarks.measuring import Figure, Found, How, machine, markdown
 
 #: Each part by its name, in the order of the page.
@@ -19,6 +19,7 @@ PARTS: dict[str, Callable[[How], Found]] = {
     "faults": faults.measure,
     "starting": local.starting,
     "waiting": waiting.measure,
+    "tools": tools.measure,
     "soak": soak.measure,
 }
 
