@@ -26,7 +26,7 @@ from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.values.parameters import record
 from reseller_sandbox.values.text_checks import nearest, plain
 
-#: A placeholder, or the same text in double braces, which stands for the text in braces.
+#: ``{name}`` is a placeholder. ``{{name}}`` is its escape, and stands for the literal text ``{name}``.
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z_][\w.-]*)\}\}|\{([A-Za-z_][\w.-]*)\}", re.ASCII)
 _LITERAL = re.compile(r"\{([A-Za-z_][\w.-]*)\}", re.ASCII)
 
@@ -213,7 +213,7 @@ class CannedAnswer(CannedResponse, frozen=True, kw_only=True):
     matched: Annotated[int, whole(0, 10**11), "The number of requests answered so far."] = 0
 
     def mistakes(self) -> Iterator[Mistake]:
-        """Yield unknown placeholders, and a single response beside a sequence."""
+        """Yield mistakes: unknown placeholders, and a sequence combined with fields of a single response."""
         names = _placeholders(self.path)
         for part in ("headers", "body"):
             yield from _mistakes_in(getattr(self, part), names, (part,))

@@ -187,7 +187,7 @@ def _shard(value: Any) -> str:
         name = f"s{number[1]}"
     if isinstance(name, str) and re.fullmatch(SHARD_NAME, name):
         return name
-    raise ValueError("must be letters and a number such as s3, or hostname")
+    raise ValueError("must be letters and a number, such as s3, or the word hostname")
 
 
 _POSITIVE = whole(1, MOST)

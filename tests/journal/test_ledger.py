@@ -144,7 +144,7 @@ def two_names(sandbox: Sandbox) -> Control:
     return control(sandbox)
 
 
-def test_counts_and_orders_are_verified(two_names: Control) -> None:
+def test_verify_checks_the_number_and_the_sequence_of_requests(two_names: Control) -> None:
     """The message of a wrong count has the expected and the actual count."""
     lock = {"operation": "v3.lock"}
     three, first = {**CREATE, "body": {"years": 3}}, {**CREATE, "body": {"domain": {"domainName": "one.com"}}}

@@ -210,7 +210,7 @@ def test_the_reference_shows_the_values_of_both_profiles() -> None:
     assert shown == {name: (value, observed[name]) for name, value in documented.items()}
 
 
-def test_no_two_pages_have_the_same_last_name() -> None:
+def test_no_two_pages_have_the_same_file_name() -> None:
     names = [name.rpartition("/")[2] for name in pages()]
     assert len(names) == len({*names})
 

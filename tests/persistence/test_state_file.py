@@ -116,7 +116,7 @@ def test_a_file_that_no_server_can_use_is_refused_and_stays(tmp_path: Path) -> N
     for content, words in (
         (b"zones: {com: {}}\n", "is not a state file"),
         (b"\x80\x04\x95", "is not a state file"),
-        (b"reseller-sandbox worlds, version 99\n", "of version 99 of the format; this program reads 7"),
+        (b"reseller-sandbox worlds, version 99\n", "has format version 99; this program reads version 7"),
     ):
         path.write_bytes(content)
         assert words in refusal(path)

@@ -97,7 +97,7 @@ def test_a_damaged_file_is_refused(written: Path, tmp_path: Path) -> None:
     for name in (["replay"], ["recording", "open"]):
         done = command(*name, other)
         assert (done.status, done.out) == (2, "")
-        assert "it breaks off" in done.err
+        assert "the recording ends too early" in done.err
 
 
 def test_an_opened_recording_is_served_with_its_journal(written: Path) -> None:

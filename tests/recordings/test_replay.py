@@ -187,9 +187,9 @@ def test_a_damaged_file_is_refused(at: int, bit: int, more: bytes) -> None:
     """A flipped bit, a missing end, and bytes after the end."""
     flipped = bytearray(CONTENT)
     flipped[at] ^= 1 << bit
-    assert_refused(bytes(flipped), "(byte|line|it) ")
-    assert_refused(CONTENT[:at], r"byte \d+: (this is not a recording|it breaks off)$")
-    assert_refused(CONTENT + more, f"byte {len(CONTENT)}: something follows its end$")
+    assert_refused(bytes(flipped), "(byte|line|the (unpacked )?recording) ")
+    assert_refused(CONTENT[:at], r"byte \d+: (this is not a recording|the recording ends too early)$")
+    assert_refused(CONTENT + more, f"byte {len(CONTENT)}: data follows the end of the recording$")
 
 
 @settings(max_examples=tries(40))
@@ -205,7 +205,7 @@ def test_lines_in_the_wrong_place_are_refused() -> None:
     count = len(LINES)
     cases: list[tuple[list[Any], str]] = [
         ([], "line 1: this is not a recording: it does not begin with the format's version"),
-        ([{"recording": 9}], "line 1: it is of version 9 of the format; this program reads 4"),
+        ([{"recording": 9}], "line 1: the recording has format version 9; this program reads version 4"),
         ([{**LINES[0], "more": 1}, *LINES[1:]], "line 1: .*unknown field `more`"),
         ([LINES[0], *LINES[2:]], "line 2: the first step must be a state"),
         (LINES[:-1], f"line {count - 1}: the step end must be the only one"),

@@ -336,7 +336,7 @@ def test_a_program_that_runs_pytest_is_swept_in_addition_to_its_tests() -> None:
 
 
 @pytest.mark.slow
-def test_tests_have_forks_of_the_world_of_a_running_server() -> None:
+def test_a_sweep_of_pytest_forks_the_world_of_a_running_server() -> None:
     """If pytest ends before its tests, the sweep is refused with its exit status."""
     Path("test_it.py").write_text("""
 import os

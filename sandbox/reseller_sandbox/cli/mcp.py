@@ -40,7 +40,7 @@ def _amount(context: click.Context, parameter: click.Parameter, word: str | None
     "--spend-limit",
     metavar="AMOUNT",
     callback=_amount,
-    help="Refuse a call that would make the accounts pay more than this sum in total.",
+    help="Refuse a call if the total spending of all accounts would exceed this sum.",
 )
 def mcp(
     account: str,

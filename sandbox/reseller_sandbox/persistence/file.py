@@ -145,7 +145,7 @@ def read(path: Path, version: int) -> BytesIO:
     if not line.startswith(MAGIC) or not line.endswith(b"\n") or not number.isdigit():
         raise BadFile(f"{path} is not a state file")
     if int(number) != version:
-        raise BadFile(f"{path}: it is of version {int(number)} of the format; this program reads {version}")
+        raise BadFile(f"{path} has format version {int(number)}; this program reads version {version}")
     content = source.getbuffer()
     if zlib.crc32(content[:-_SIZE]).to_bytes(_SIZE, "little") != content[-_SIZE:]:
         raise BadFile(f"{path}: the file is damaged: its checksum is wrong")

@@ -229,7 +229,7 @@ def to_bytes(recording: RecordedWorld) -> bytes:
     """Return a recording as bytes. Raise ``BadRecording`` if it is too large."""
     text = b"".join(_ENCODER.encode(line) + b"\n" for line in (recording.head, *recording.steps))
     if len(text) > MOST:
-        raise BadRecording(f"the recording would be {len(text)} bytes long; it can be {MOST}")
+        raise BadRecording(f"the recording would be {len(text)} bytes long; the maximum is {MOST}")
     return packed(text)
 
 
@@ -261,7 +261,7 @@ def from_bytes(content: bytes, name: str = "recording") -> RecordedWorld:
     try:
         lines = _unpacked(content).split(b"\n")
         if lines.pop():
-            raise BadRecording(f"line {len(lines) + 1}: it breaks off")
+            raise BadRecording(f"line {len(lines) + 1}: the recording ends too early")
         head = _head(lines[0] if lines else b"{}")
         steps = tuple(_read(number, Step, line) for number, line in enumerate(lines[1:], 2))
         _require_sense(steps)
@@ -277,13 +277,15 @@ def _unpacked(content: bytes) -> bytes:
     try:
         text = unpacking.decompress(content, MOST)
     except zlib.error as problem:
-        raise BadRecording(f"it cannot be unpacked, so it is damaged ({problem})") from None
+        raise BadRecording(f"the recording is damaged and cannot be unpacked ({problem})") from None
     if unpacking.unconsumed_tail:
-        raise BadRecording(f"it is longer than {MOST} bytes when it is unpacked")
+        raise BadRecording(f"the unpacked recording is longer than {MOST} bytes")
     if not unpacking.eof:
-        raise BadRecording(f"byte {len(content)}: it breaks off")
+        raise BadRecording(f"byte {len(content)}: the recording ends too early")
     if unpacking.unused_data:
-        raise BadRecording(f"byte {len(content) - len(unpacking.unused_data)}: something follows its end")
+        raise BadRecording(
+            f"byte {len(content) - len(unpacking.unused_data)}: data follows the end of the recording"
+        )
     return text
 
 
@@ -292,7 +294,9 @@ def _head(line: bytes) -> RecordingHead:
     if isinstance(version, bool) or not isinstance(version, int):
         raise BadRecording("line 1: this is not a recording: it does not begin with the format's version")
     if version != VERSION:
-        raise BadRecording(f"line 1: it is of version {version} of the format; this program reads {VERSION}")
+        raise BadRecording(
+            f"line 1: the recording has format version {version}; this program reads version {VERSION}"
+        )
     head: RecordingHead = _read(1, RecordingHead, line)
     return head
 

@@ -103,7 +103,7 @@ def set_promotion(
         until: When the promotion ends: an instant, or a duration from its start.
     """
     if (price is None) is not (until is None):
-        raise Refused(INVALID_PARAMETER, problems="set_promotion takes price and until together")
+        raise Refused(INVALID_PARAMETER, problems="set_promotion requires both price and until, or neither")
     zone_record = _zone(draft.state, zone)
     promotion: Any = None
     if price is not None and until is not None:
@@ -138,7 +138,7 @@ def set_premium(
         )
     elif renewal is not None or transfer is not None:
         raise Refused(
-            INVALID_PARAMETER, problems="set_premium takes renewal and transfer only with registration"
+            INVALID_PARAMETER, problems="set_premium with renewal or transfer requires registration"
         )
     draft.put(replace(zone, premium=premium or None))
     return RegistryEvent(at=draft.now, event="set_premium", subject=domain)

@@ -105,7 +105,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def reseller_sandboxes(pytestconfig: pytest.Config) -> Iterator[Sandboxes]:
-    """Yield the worlds of this run. Fork one, seed it in a fixture of any scope, and fork it again."""
+    """Yield the worlds of this run. In a fixture of any scope, seed a fork. Each test can fork that again."""
     run = _sandboxes(pytestconfig)
     pytestconfig.stash[_RUN] = run
     if (collector := pytestconfig.pluginmanager.get_plugin(COVERAGE)) is not None:

@@ -309,7 +309,7 @@ class _Seeded(Struct, frozen=True):
 
 
 class Sandboxes:
-    """Worlds of a test run. You can fork one, seed it in a fixture of any scope, and fork it again.
+    """Worlds of a test run. In a fixture of any scope, you can seed a fork. Each test can fork that again.
 
     ``folder`` is searched for a file with settings. Recordings of failed tests are written to ``kept``.
     """

@@ -130,7 +130,7 @@ def _path() -> str:
 #: Shows progress. It gets the text of a completed step, and the total number of steps if it is known.
 Tell = Callable[[str, int | None], None]
 
-#: A program: runs in a world and returns the end of the run. Several threads call it at once.
+#: A program that runs in a world and returns its exit status and output. Several threads call it at once.
 Program = Callable[["Sandbox"], Ended]
 
 

@@ -28,7 +28,7 @@ _PART = re.compile(r"\[([^\[\]]*)\]")
 
 
 class FormText(str):
-    """Text from a form, which can only write numbers as text."""
+    """A value from a form. Forms have no number type, so a number arrives as digits."""
 
     __slots__ = ()
 

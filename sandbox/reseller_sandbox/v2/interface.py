@@ -100,8 +100,11 @@ class V2(Interface):
         return Refused(r.TOKEN_MISSING, header=" or ".join(accepted), instead=_instead(request))
 
     def _require_version(self, request: RequestContext) -> None:
-        """Raise if the version is not served. The default V2.0 depends on no assumption."""
-        # If no operation matches the path, there is no version.
+        """Raise if the version is not served.
+
+        If V2.0 is served, a request for V2.0 does not count as using the assumption ``v2.versions``.
+        """
+        # If no operation matches the path, the path has no version.
         version = request.path_arguments.get("version", "V2.0").upper()
         world = request.world or self.worlds.default
         if version == "V2.0" and version in world.assumptions.versions:

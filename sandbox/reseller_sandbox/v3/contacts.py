@@ -30,7 +30,7 @@ from reseller_sandbox.web.interface import Call, refuses, route
 def _some(contacts: dict[str, Any]) -> None:
     if not contacts:
         roles = ", ".join(WIRE_NAMES[role] for role in ROLES)
-        raise ValidationError(f"must have one of {roles}")
+        raise ValidationError(f"must have at least one of {roles}")
 
 
 class RolesRequest(Shape):
@@ -53,7 +53,7 @@ class ContactsSet(Envelope):
     message = String()
 
     def response_schema(self, assumed: Assumptions) -> Shape:
-        """Return the schema of the body that is chosen."""
+        """Return the schema of the body that ``v3.set_contacts.answer`` selects."""
         kinds = {"envelope": Envelope, "contacts": ContactsAlone, "message": Message}
         return kinds[assumed.set_contacts_answer]()
 

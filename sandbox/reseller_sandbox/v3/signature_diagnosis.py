@@ -308,7 +308,7 @@ class SignatureDiagnosis:
 
 
 def _shown(reading: Reading) -> tuple[str, str, str]:
-    """Return the parts of a string, long ones cut."""
+    """Return the key, the URL and the body of a reading as text. Shorten long ones."""
     data = reading.data
     if len(data) > _LONGEST_BODY_SHOWN:
         data = data[:_CUT_BODY_SHOWN] + f"…<{len(data)} bytes of body>".encode()

@@ -148,7 +148,7 @@ class Pipeline:
         except (Busy, Postponed):
             raise
         except Exception as failure:
-            if request.cause:  # the rollback of the world has removed the request
+            if request.cause:  # because the rollback has removed the request from the journal
                 request.environ.pop(Env.DELIVERY, None)
                 request = request.without_effects()
             answer = self._fail(request, failure)

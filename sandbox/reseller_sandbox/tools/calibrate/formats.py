@@ -282,7 +282,7 @@ def exchanges(content: bytes, name: str) -> tuple[str, Iterable[Entry]]:
 def _in_order(entries: list[Any], document: Any) -> Iterator[Any]:
     """Yield the entries in the order of the requests.
 
-    WireMock lists the newest mapping of a recording first. The items of Postman contain saved responses.
+    WireMock lists the newest mapping of a recording first. Postman's items contain saved responses.
     """
     is_recorded = "mappings" in document and "meta" not in document
     for entry in reversed(entries) if is_recorded else entries:
@@ -293,7 +293,7 @@ def _in_order(entries: list[Any], document: Any) -> Iterator[Any]:
 
 
 def _responses(item: Any) -> Iterator[Any]:
-    """Yield the saved responses of a request of Postman, or of a folder of requests."""
+    """Yield the saved responses of a Postman request, or of a folder of requests."""
     yield from _at(item, "response") or ()
     for inner in _at(item, "item") or ():
         yield from _responses(inner)

@@ -97,7 +97,7 @@ def _of_lists(service: Sequence[Any], sandbox: Sequence[Any], where: str, key: s
 
 
 def _skeleton(value: Any, key: str) -> str:
-    """Return a string that is equal for values that count as equal."""
+    """Return a normal form of ``value``. Values that count as equal have the same one."""
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{inner}:{_skeleton(value[inner], inner)}" for inner in sorted(value)) + "}"
     if isinstance(value, list):
@@ -118,11 +118,11 @@ def _of_values(service: Any, sandbox: Any, key: str) -> bool | None:
 
 
 def _form(text: str, key: str) -> str:
-    """Return a string that is equal for texts that count as equal."""
+    """Return a normal form of ``text``. Texts that count as equal have the same one."""
     if key in hints().messages:
         beginnings = (re.match(pattern, text) for pattern in hints().open_messages)
         return next((match[0] for match in beginnings if match), text)
-    if key in hints().terms:  # 0 for a name that is not for sale
+    if key in hints().terms:  # The term is 0 if the name is not for sale.
         return "no term" if text == "0" else "a term"
     if (
         key in hints().names and _HOST.fullmatch(text) and (key != "name" or "." in text)

@@ -279,7 +279,8 @@ class Explorer(Struct, kw_only=True):
                 return plan, run
             if self._limit == 0 and self._passing:
                 return plan, None
-            if self._limit == 0:  # because the program fails without holds, too
+            if self._limit == 0:
+                # Holds are not the cause, because the program fails without holds, too. Remove the limit.
                 self._limit = self._tolerated = float("inf")
             else:
                 shorter = min(self._limit, run.longest) / 2

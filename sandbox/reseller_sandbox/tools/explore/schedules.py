@@ -175,9 +175,9 @@ class Schedules:
     def __init__(self, part: tuple[int, int] = (1, 1)) -> None:
         self._part = part
         self._runs: list[_KnownRun] = []
-        #: The branches that no run contains, as beginnings of schedules with their requests.
+        #: The branches that no run contains yet: the actors of a schedule's prefix, and its requests.
         self._branches: dict[Path, list[RequestKey]] = {}
-        #: With parts: the requests of each branch off the first run that belongs to this part.
+        #: If the search has parts: the requests of each branch of the first run that belongs to this part.
         self._departures: list[list[RequestKey]] = []
         self._waiting: dict[Path, Mapping[str, str]] = {}
         self._footprints: dict[RequestKey, Footprint] = {}
@@ -186,7 +186,7 @@ class Schedules:
         self._tries = Counter[Path]()
         #: Number of schedules that were given up because the program does not reach them.
         self.unmatched = 0
-        #: Number of schedules that were given up because they need a too long hold.
+        #: Number of schedules that were given up because they need too long a hold.
         self.held_too_long = 0
 
     def waiting_at(self, path: Path) -> AbstractSet[str]:
@@ -207,7 +207,7 @@ class Schedules:
         )
 
     def sample(self, number: int) -> Plan:
-        """Return the random plan with a ``number``: a random walk, or priorities with 1 or 2 changes."""
+        """Return random plan ``number``: a random walk, or random priorities that change once or twice."""
         seed, changes = number * self._part[1] + self._part[0], number % 3
         pick = random_walk(seed) if not changes else random_priorities(seed, len(self._longest), changes)
         return Plan(pick=pick, known=self)
