@@ -252,9 +252,10 @@ class Match(dict[str, Any]):
     def __call__(self, request: Request) -> bool:
         """Whether ``request`` satisfies all conditions."""
         # Test the most selective conditions first, because a world may have 1,000 rules.
-        if "operation" in self and not any_matches(self["operation"], request.operation):
+        operation, domain = self.get("operation"), self.get("domain")
+        if operation is not None and not any_matches(operation, request.operation):
             return False
-        if "domain" in self and not _names(self["domain"], request.domains):
+        if domain is not None and not _names(domain, request.domains):
             return False
         return next(self.misses(request), None) is None
 
