@@ -93,7 +93,7 @@ def test_every_python_script_prints_the_shown_output(name: str, server: str, tmp
     run_script(SNIPPETS[name], server, tmp_path)
 
 
-def test_every_python_test_passes(server: str, tmp_path: Path) -> None:
+def test_every_python_test_in_the_documentation_passes(server: str, tmp_path: Path) -> None:
     run_tests(TESTS.values(), server, tmp_path)
 
 

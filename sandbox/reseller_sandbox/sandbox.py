@@ -145,7 +145,7 @@ class Sandbox(Resources):
         """Return the world's name, and the address of its server if it has one."""
         return f"<Sandbox: {self.transport}>"
 
-    if not TYPE_CHECKING:  # with it, a type checker would accept any name
+    if not TYPE_CHECKING:  # because with __getattr__, a type checker accepts any attribute
 
         def __getattr__(self, name: str) -> Any:
             """Raise AttributeError with the reason or a suggestion.

@@ -130,7 +130,7 @@ END = "trap 'kill $(jobs -p)' EXIT\n"
 
 
 @pytest.mark.parametrize("form", ["github-actions", "gitlab-ci"])
-def test_a_printed_job_passes(checkout: Path, surroundings: dict[str, str], form: str) -> None:
+def test_a_ci_job_printed_by_deploy_passes(checkout: Path, surroundings: dict[str, str], form: str) -> None:
     """The job installs, serves, waits and tests, with two workers and one server."""
     port = str(free_ports())
     document: Any = yaml.safe_load(deploy(form, at=checkout).replace("8053", port))

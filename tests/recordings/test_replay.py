@@ -194,7 +194,7 @@ def test_a_damaged_file_is_refused(at: int, bit: int, more: bytes) -> None:
 
 @settings(max_examples=tries(40))
 @given(at=st.integers(0, len(LINES) - 1), value=st.none() | st.integers() | st.text(), data=st.data())
-def test_a_line_or_a_value_of_another_kind_is_refused(at: int, value: Any, data: st.DataObject) -> None:
+def test_a_line_or_a_value_of_the_wrong_type_is_refused(at: int, value: Any, data: st.DataObject) -> None:
     key = data.draw(st.sampled_from([field for field in LINES[at] if field not in ("recording", "step")]))
     other = {**LINES[at], key: 1.5}
     for line, problem in ((value, "Expected `object`, got"), (other, rf"(.*at `\$\.)?{key}")):

@@ -148,7 +148,7 @@ def test_options_that_cannot_be_used_are_refused_in_a_line(printed: Printed, sub
         ("part=3/2", "a part must be N/PARTS with N from 1 to PARTS, such as 1/2, not '3/2'"),
         ("invariant=nowhere:at_all", "--invariant nowhere:at_all: ModuleNotFoundError"),
         ("coverage=htlm", "not 'htlm'; did you mean html"),
-        ("cover-min=operation=90", "not 'operation=90'; did you mean operations"),
+        ("cover-min=operation=90", "'operation=90' is invalid; did you mean operations"),
     ):
         with subtests.test(option):
             said = printed(SUITE, "--reseller-sandbox-sweep", f"--reseller-sandbox-{option}", "test_suite.py")

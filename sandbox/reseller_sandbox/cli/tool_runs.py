@@ -36,7 +36,7 @@ from reseller_sandbox.tools.sweep.report import SweepReport, narrow
 from reseller_sandbox.tools.sweep.troubles import kinds_named
 from reseller_sandbox.values.text_checks import printable
 
-#: The report of each tool, and the key of several of its reports in JSON.
+#: For each tool: the class of its report, and the JSON key for a list of reports.
 _TOOLS: Mapping[str, tuple[type[Report], str]] = {
     "sweep": (SweepReport, "sweeps"),
     "explore": (Exploration, "explorations"),

@@ -138,7 +138,7 @@ def _in_one(value: Any) -> str:
     "--depth",
     type=click.IntRange(1, 2),
     default=1,
-    help="2: also try a second fault on each request that recovers from a first fault.",
+    help="2: also try a second fault on each request that your program sends because of a first fault.",
 )
 @click.option("--assumptions", is_flag=True, help="Also try other values of the assumptions that were used.")
 @click.option(
@@ -184,7 +184,7 @@ def sweep(**words: Any) -> None:
     type=_SECONDS,
     default=QUIET,
     metavar="SECONDS",
-    help="Seconds without a new request after which the waiting requests are ordered.",
+    help="Seconds without a new request after which a waiting request is released.",
 )
 @click.option(
     "--schedule",
@@ -198,8 +198,8 @@ def explore(**words: Any) -> None:
 
     Concurrent requests are held and released one at a time, in a different order in each run. Equivalent
     orders are skipped: two requests can change places if neither writes data that the other reads. If there
-    are more orders than runs, random ones come first, then those with few changes of workers. Each run has
-    its own world with a frozen clock.
+    are more orders than runs, random ones come first, then those with few switches between workers. Each run
+    has its own world with a frozen clock.
 
     A worker is identified by the header X-Sandbox-Actor, otherwise by its account, otherwise by its
     connection. An order is a finding if the program fails, if an invariant of sweep does not hold, or if the

@@ -163,7 +163,7 @@ class Clock(Resource):
         return _clock_move(self._world, travel_to(lambda _: cast(datetime, to)), limit)
 
     def follow(self) -> ClockMove:
-        """Set the clock to the time of this process and let it run.
+        """Set the clock to the current time in this Python process, and let the clock run.
 
         If your test freezes or shifts the time of its process, the world follows that time. A server in
         another process also moves to that time, and then runs by its own clock. Refuse as ``set`` does.

@@ -363,7 +363,7 @@ class Names(RegistryResource[NameRecord]):
 
     @write(INVALID_ENTRY)
     def add(self, name: NameKey, /, **entry: Unpack[DomainEntry]) -> NameRecord:
-        """Add a name to the registry as a fixture does, without an order or a payment."""
+        """Add a name from the fields of a fixture entry, without an order or a payment."""
         self._add(name, entry)
         return self.get(name)
 
@@ -392,7 +392,7 @@ class Hosts(RegistryResource[HostRecord]):
 
     @write(INVALID_ENTRY)
     def add(self, name: HostKey, /, **entry: Unpack[HostEntry]) -> HostRecord:
-        """Add a host below a name as a fixture does."""
+        """Add a host below a name, from the fields of a fixture entry."""
         self._add(name, entry)
         return self.get(name)
 
@@ -428,7 +428,7 @@ class Transfers(RegistryResource[TransferRecord]):
 
     @write(INVALID_ENTRY)
     def add(self, domain: Text, /, **entry: Unpack[TransferEntry]) -> TransferRecord:
-        """Add a transfer to the registry as a fixture does, without an order or a payment.
+        """Add a transfer from the fields of a fixture entry, without an order or a payment.
 
         Args:
             domain: The name. It must be registered, by an account or at another registrar.
@@ -459,7 +459,7 @@ class Accounts(RegistryResource[AccountRecord]):
 
     @write(INVALID_ENTRY)
     def add(self, account: Text, /, **entry: Unpack[AccountEntry]) -> AccountRecord:
-        """Add an account with its credentials and its balance as a fixture does.
+        """Add an account with its credentials and balance, from the fields of a fixture entry.
 
         Args:
             account: The name of the new account.
@@ -502,7 +502,7 @@ class Customers(RegistryResource[CustomerRecord]):
 
     @write(INVALID_ENTRY)
     def add(self, number: CustomerKey, /, **entry: Unpack[CustomerEntry]) -> CustomerRecord:
-        """Add a customer as a fixture does."""
+        """Add a customer, from the fields of a fixture entry."""
         self._add(number, entry)
         return self.get(number)
 
@@ -533,7 +533,7 @@ class Contacts(RegistryResource[ContactRecord]):
 
     @write(INVALID_ENTRY)
     def add(self, handle: ContactKey, /, **entry: Unpack[ContactEntry]) -> ContactRecord:
-        """Add a contact as a fixture does."""
+        """Add a contact, from the fields of a fixture entry."""
         self._add(handle, entry)
         return self.get(handle)
 
@@ -549,7 +549,7 @@ def registry_spelling(name: str) -> str:
 
 
 def _has_name(order: Order, pattern: Glob) -> bool:
-    """Whether ``pattern`` matches the name in the registry or in Unicode."""
+    """Whether ``pattern`` matches the domain name of ``order``, in its ASCII or its Unicode form."""
     ascii_name, name = order.name, to_unicode(order.name)
     return pattern.matches(ascii_name) or (name is not ascii_name and pattern.matches(name))
 

@@ -119,7 +119,7 @@ def _shows_stage(operation: ApiOperation, exercise: Exercise) -> bool:
 
 
 class _Share(Struct, frozen=True, kw_only=True):
-    """The number and the percentage of covered items among some items, which ``about`` describes."""
+    """The number and percentage of covered items in a set of items. ``about`` describes the set."""
 
     covered: int
     total: int

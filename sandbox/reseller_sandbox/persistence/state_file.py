@@ -26,7 +26,10 @@ log = logging.getLogger("reseller_sandbox")
 
 
 class StateFile:
-    """The state file of a server, locked for this server. Raise ``BadSetting``."""
+    """The state file of a server, locked for this server.
+
+    Raise ``BadSetting`` if the file cannot be written, or if another server has locked it.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = Path(path).resolve()  # resolve links, so that one file has one lock
@@ -40,9 +43,9 @@ class StateFile:
             raise BadSetting(f"--state-file: another server keeps its worlds in {self.path}") from None
 
     def found(self) -> EngineDump | None:
-        """Return the worlds in the file, or None if it is empty.
+        """Return the worlds in the file, or None if the file is empty.
 
-        Raise ``BadSetting`` if it cannot be read.
+        Raise ``BadSetting`` if the file cannot be read.
         """
         try:
             if self.path.stat().st_size == 0:
@@ -58,7 +61,7 @@ class StateFile:
     def keeping(self, worlds: Engine, *, is_saved: bool) -> StateFileWriter:
         """Return a context that saves ``worlds`` in this file.
 
-        ``is_saved`` is whether the file already holds them.
+        ``is_saved`` is whether the file already holds these worlds.
         """
         return StateFileWriter(worlds, self.path, self._lock.replace, is_saved=is_saved)
 

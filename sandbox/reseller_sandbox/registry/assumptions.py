@@ -93,7 +93,7 @@ class RegistryAssumptions:
     Args:
         registry_hold: Ending the registrant's hold (unlock, client_hold 0) while the registry holds the name:
             refused, or accepted and the name stays suspended.
-        private_glue: Whether a glue record may hold addresses of private networks and of documentation.
+        private_glue: Whether a glue record may hold an address from a private or a documentation range.
         unknown_keys: Unknown keys of a request, in either generation: accepted and reported in a header of
             the response, or refused.
         early_delete_refunds: Refund for deleting a name within its add grace period: the registration and

@@ -269,7 +269,7 @@ def register(
     Args:
         years: The term in years. Default: the zone's shortest term.
         locked: Whether the domain is locked against transfer.
-        autorenew: Whether it renews itself.
+        autorenew: Whether the domain is renewed automatically.
         auth_code: The code that a transfer will ask for.
     """
     zone = zones.zone_of(draft.state, domain)

@@ -93,7 +93,7 @@ def malformed(reason: str) -> Unserved:
 TOO_MANY_EMPTY_LINES = malformed(f"more than {MAX_EMPTY} bytes of empty lines come before the request line")
 
 _RAW = re.compile(rb"[\x80-\xff]")
-#: The name of the Upgrade header. The parser ignores the header under a changed name.
+#: The name of the Upgrade header, for ``without_upgrade``.
 _UPGRADE = re.compile(rb"^upgrade(?=:)", re.IGNORECASE | re.MULTILINE)
 _REQUEST_LINE = re.compile(r"(?P<method>[A-Za-z-]{1,20})(?: +(?P<target>.*?))?? *(?:HTTP/[0-9.]*)?$")
 #: The first bytes of a TLS client.
@@ -137,7 +137,7 @@ def legible(line: bytes) -> bytes:
 def without_upgrade(headers: bytes) -> bytes:
     """Return request headers with ``Upgrade`` renamed, so that the parser ignores it.
 
-    After an ``Upgrade`` header, the parser would not read a body.
+    After an ``Upgrade`` header, the parser does not read a body.
     """
     return _UPGRADE.sub(b"upgrade_", headers)
 

@@ -75,8 +75,8 @@ def _minimum(option: str) -> Iterator[tuple[str, float]]:
         if not 0 <= percent <= 100 or area not in ((*AREAS, *FIGURES) if mark else ("",)):
             raise pytest.UsageError(
                 "--reseller-sandbox-cover-min must be a percentage from 0 to 100, or percentages by name "
-                f"({', '.join((*FIGURES, *AREAS))}) as in used=90,errors=40, not {word[:80]!r}"
-                f"{nearest(area, (*FIGURES, *AREAS))}"
+                f"(such as used=90,errors=40, with the names {', '.join((*FIGURES, *AREAS))}); "
+                f"{word[:80]!r} is invalid{nearest(area, (*FIGURES, *AREAS))}"
             )
         yield area or _USED, percent
 

@@ -101,7 +101,7 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     ),
     EXPLORE_RUNS: (f"maximum number of runs of an explored test (default: {MAX_RUNS})", {"metavar": "RUNS"}),
     EXPLORE_QUIET: (
-        f"seconds without a new request after which the waiting requests are ordered (default: {QUIET_HERE})",
+        f"seconds without a new request after which a waiting request is released (default: {QUIET_HERE})",
         {"metavar": "SECONDS"},
     ),
     EXPLORE_SCHEDULE: ("only schedule to run, from a report", {"metavar": "ACTORS"}),

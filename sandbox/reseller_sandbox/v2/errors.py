@@ -258,7 +258,7 @@ EXCEPTIONS: Mapping[str, ErrorMappings] = {
     "v2.transfer.reject": {**_OTHER_NAME, **_TRANSFER},
     "v2.host.check": _HOST,
     "v2.host.create": {**_HOST, r.INVALID_PARAMETER: ErrorMapping(NOT_ENOUGH, "field")},
-    # "Not enough parameter" is documented only for create, so a missing address is an unknown type.
+    # "Not enough parameter" is documented only for create. So edit reports a missing address as a wrong type.
     "v2.host.edit": {
         **_HOST,
         r.MISSING_PARAMETER: ErrorMapping(IP_TYPE, "field"),

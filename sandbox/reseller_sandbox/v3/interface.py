@@ -92,7 +92,7 @@ class V3(Interface):
 
     def __init__(self, worlds: Engine, settings: Settings) -> None:
         super().__init__(worlds, settings)
-        # The headers, or elements of the query, for the API key and for the signature.
+        # The names of the headers or query parameters for the API key and for the signature.
         self._key_name = f"{settings.header_prefix}APIKEY"
         self._signature_name = f"{settings.header_prefix}SIGNATURE"
         self._names = self._key_name, self._signature_name

@@ -299,7 +299,7 @@ class Pipeline:
         if answer.stream is not None:
             if Env.SERVED in environ:
                 environ[Env.STREAM] = answer.stream
-            else:  # without a server no client waits for more, so send the pieces that exist
+            else:  # without a server nothing can stream, so the body gets all available pieces
                 while (piece := answer.stream.piece()) and not answer.stream.ended:
                     body += piece
                 body += piece

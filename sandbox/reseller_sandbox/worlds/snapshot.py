@@ -240,7 +240,7 @@ def to_next_due(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
     if due is None:
         raise Refused(NOTHING_DUE, reason="nothing is due: time alone changes nothing here")
     if due[0] > LATEST:
-        raise Refused(NOTHING_DUE, reason=f"nothing is due before {wire(LATEST)}, and it goes no further")
+        raise Refused(NOTHING_DUE, reason=f"the next event is due after {wire(LATEST)}, its latest time")
     reached, more = settled.settled(due[0])
     return reached.at(due[0]), events + more
 

@@ -100,12 +100,10 @@ class Bench:
             assert snapshot is not None
             self._sandbox.world.snapshot = self.begin = snapshot
         accounts = sorted(self.begin.state.accounts.values(), key=lambda account: account.client_id)
-        self._accounts = [
-            account for account in accounts if account.key
-        ]  # because other registrars have no key
-        self._sandbox.world.when_credentials_change = (
-            None  # because the credentials are the same in all states
-        )
+        # Other registrars have no key, so they cannot send requests.
+        self._accounts = [account for account in accounts if account.key]
+        # Disable the callback, because all states have the same credentials.
+        self._sandbox.world.when_credentials_change = None
 
     def snapshot(self, state: Mapping[str, Any], at: datetime) -> Snapshot | None:
         """Return a candidate state as a snapshot, None if the state is not a valid fixture."""

@@ -37,7 +37,7 @@ from reseller_sandbox.worlds import Snapshot
 #: Maximum number of tries of one request. If they are not enough, the exchange does not count.
 MOST_TRIES = 6000
 
-#: The assumptions about access with a token. The header of an answer does not always name them.
+#: The assumptions about token access. Count them as used, because an answer does not always name them.
 _ACCESS = tuple(name for name, kind in kinds().items() if kind is VERSIONS or kind is HEADERS)
 
 #: Assumption values, and the differences of the answers under these values.

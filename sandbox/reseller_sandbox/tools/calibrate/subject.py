@@ -77,7 +77,10 @@ class Subject(Struct, frozen=True, kw_only=True):
 
     @property
     def is_about_new_names(self) -> bool:
-        """Whether the stage of a registered name has no effect on the answer."""
+        """Whether the request checks or registers names.
+
+        The stage of a registered name has no effect on the answer to such a request.
+        """
         return self.operation in hints().checks or self.orders is Purpose.REGISTRATION
 
 

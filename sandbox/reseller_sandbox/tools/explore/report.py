@@ -63,7 +63,7 @@ class ExploredSchedule(Struct, frozen=True, kw_only=True):
 
     @property
     def simplicity(self) -> tuple[int, int, str]:
-        """Sort key: schedules with few changes of workers come first, then those with few requests."""
+        """Sort key: schedules with few switches between workers come first, then short schedules."""
         actors = [request.actor for request in self.requests]
         switches = sum(first != second for first, second in pairwise(actors))
         return switches, len(actors), self.text
@@ -86,7 +86,7 @@ class ExploredSchedule(Struct, frozen=True, kw_only=True):
 
 
 class ScheduleFinding(Struct, frozen=True):
-    """A problem that ``count`` schedules have. ``schedule`` has the fewest changes of workers."""
+    """A problem that ``count`` schedules have. ``schedule`` has the fewest switches between workers."""
 
     schedule: ExploredSchedule
     count: int

@@ -6,9 +6,9 @@ commute. Schedules that differ only in the order of such requests are equivalent
 ``Schedules.search`` is dynamic partial-order reduction (Flanagan and Godefroid 2005, Abdulla and others
 2014). Two requests *race* if they conflict and no step between them makes the later one wait for the earlier
 one. For each race, a *branch* tries the later request first, unless a known run contains that order.
-Schedules with few changes of workers come first (Musuvathi and Qadeer 2007). ``Schedules.sample`` is for
-programs with too many schedules: random walks, and random priorities that change a few times (PCT, Burckhardt
-and others 2010).
+Schedules with few switches between workers come first (Musuvathi and Qadeer 2007). ``Schedules.sample`` is
+for programs with too many schedules: random walks, and random priorities that change a few times (PCT,
+Burckhardt and others 2010).
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ class Schedules:
     def search(self, most: int = 1) -> list[Plan]:
         """Return up to ``most`` plans that can reach a new state. There are none if every state is known.
 
-        Plans with few changes of workers come first.
+        Plans with few switches between workers come first.
         """
         if not self._runs:
             return [Plan(known=self)] if self._tries[()] < _TRIES else []
@@ -365,7 +365,7 @@ class _KnownRun:
 
 
 def _switches(path: Path) -> int:
-    """Return the number of changes of workers in a schedule."""
+    """Return the number of switches between workers in a schedule."""
     return sum(first != second for first, second in pairwise(path))
 
 

@@ -355,7 +355,7 @@ class Actors:
         return len(self._bases)
 
     def name(self, waiting: Iterable[HeldRequest]) -> dict[str, HeldRequest]:
-        """Return the waiting requests by their actors.
+        """Return the waiting requests, keyed by the names of their actors.
 
         The actors of new requests can change until ``settle`` is called.
         """

@@ -71,7 +71,7 @@ class SweepWanted:
     Args:
         kinds: Kinds of troubles to try, from ``troubles.FAULTS`` and ``troubles.EXTRA``.
         only: Pattern of the operations to try, such as v3.renew*.
-        depth: 2 to try a second fault on each request that recovers from a first fault.
+        depth: 2 to also try a second fault on each request that the program sends because of a first fault.
         slow: Delay of a slow answer in seconds.
         jobs: Number of concurrent runs.
         part: Part of the runs to make, such as 1 of 2, if several processes share the runs.
@@ -97,7 +97,7 @@ class SweepWanted:
 
 
 def sweep(function: Callable[[Sandbox], object], sandbox: Sandbox, **wanted: Any) -> SweepReport:
-    """Call a function repeatedly, each time with a different trouble.
+    """Call a function repeatedly, each time with a different trouble, such as a fault.
 
     Each call gets a fork of ``sandbox``. The keywords are the fields of ``SweepWanted``. Raise ``BadSetting``
     for an invalid keyword, and if the function fails without trouble.
@@ -180,7 +180,7 @@ class _Sweep:
             yield from of_assumptions(self.chosen)
 
     def pairs(self) -> Iterator[Trouble]:
-        """Yield each fault together with a fault on a request that recovers from the first fault."""
+        """Yield each fault together with a second fault on a request that the first fault causes."""
         return pairs(self._done, self._requests, self._is_chosen)
 
     def _run_without_trouble(self, when: str) -> Outcome:

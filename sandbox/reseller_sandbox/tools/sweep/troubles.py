@@ -1,7 +1,7 @@
 """Troubles that a sweep tries: faults, documented errors, assumptions, third parties, time.
 
-A run of a sweep has one trouble, or two faults: the second fault strikes a request that recovers from the
-first one.
+A run of a sweep has one trouble, or two faults: the second fault strikes a request that the program sends
+because of the first fault.
 """
 
 from __future__ import annotations
@@ -303,10 +303,10 @@ def pairs(
     baseline: Sequence[SweptRequest],
     only: Callable[[str], bool],
 ) -> Iterator[Trouble]:
-    """Yield each fault together with a second fault on each request that recovers from it.
+    """Yield each fault together with a second fault on each recovery request.
 
-    ``runs`` are the troubles of earlier runs, each with the requests of the run. A request recovers from a
-    fault if the ``baseline`` run does not send it. If several faults on one request lead to the same
+    ``runs`` are the troubles of earlier runs, each with the requests of the run. A *recovery request* is a
+    request that the ``baseline`` run does not send. If several faults on one request lead to the same
     recovery, only the first of them is used.
     """
     usual, seen = {request.key for request in baseline}, set[object]()
