@@ -183,7 +183,9 @@ def _shard(value: Any) -> str:
     if value == "hostname":
         number = re.search(r"-([0-9]{1,4})$", gethostname())
         if number is None:
-            raise ValueError(f"is hostname, but {gethostname()} does not end with a hyphen and a number")
+            raise ValueError(
+                f"is the word hostname, but {gethostname()} does not end with a hyphen and a number"
+            )
         name = f"s{number[1]}"
     if isinstance(name, str) and re.fullmatch(SHARD_NAME, name):
         return name

@@ -89,7 +89,7 @@ def test_each_start_of_a_server_has_its_own_instance(sandbox: Sandbox) -> None:
     assert len({*instances, ""}) == 3
 
 
-def test_a_stream_continues_after_the_record_of_since(served: Sandbox, url: str) -> None:
+def test_a_stream_continues_after_the_record_that_since_names(served: Sandbox, url: str) -> None:
     """Last-Event-ID takes precedence over the parameter. After a rewind, request numbers repeat."""
     for path in (BALANCE, NOBODY, BALANCE):
         served.client().get(path)

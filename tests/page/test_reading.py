@@ -49,7 +49,9 @@ def test_a_stopped_server_is_reported_and_another_server_replaces_its_requests(b
             expect(journal_rows(page)).to_have_count(1)
 
 
-def test_a_list_keeps_its_place_and_shows_the_open_request(served: Sandbox, open_page: Open) -> None:
+def test_a_list_keeps_its_scroll_position_and_shows_the_open_request(
+    served: Sandbox, open_page: Open
+) -> None:
     client = served.client()
     for _ in range(MANY):
         client.get("/v3/balance")

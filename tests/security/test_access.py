@@ -32,7 +32,7 @@ def test_every_operation_but_health_requires_the_token(tokened: Guarded, subtest
     assert tokened.send("POST", "/_sandbox/clock/freeze", X_Sandbox_Token=TOKEN).status == 200
 
 
-def test_other_tokens_and_credentials_of_accounts_give_no_access(tokened: Guarded) -> None:
+def test_wrong_tokens_and_account_credentials_do_not_open_the_control_interface(tokened: Guarded) -> None:
     for token in ("", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "töken", f"{TOKEN},{TOKEN}"):
         assert tokened.send("POST", "/_sandbox/history/reset", X_Sandbox_Token=token).status in (401, 403)
     account = tokened.sandbox.accounts["main"]

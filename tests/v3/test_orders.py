@@ -182,12 +182,12 @@ def test_contacts_of_a_wrong_type_or_role_or_without_a_field_are_refused_in_ever
         "Tech-Contact": "did you mean tech-contact",
         "teh-contact": "did you mean tech-contact",
         "billing": "did you mean billing-contact",
-        "owner": "there are reg-contact, admin-contact, tech-contact, billing-contact",
-        "": "there are reg-contact",
-        "x" * 10_000: "there are reg-contact",
+        "owner": "the roles are reg-contact, admin-contact, tech-contact, billing-contact",
+        "": "the roles are reg-contact",
+        "x" * 10_000: "the roles are reg-contact",
     }.items():
         cases.append(({"reg-contact": person(), role: person()}, nearest))
-    cases += [({"owner": sent}, "there are reg-contact") for sent in (person(), None, "Ann")]
+    cases += [({"owner": sent}, "the roles are reg-contact") for sent in (person(), None, "Ann")]
     for fields in ({"nmae": "x"}, {}, person(email=""), person(phone=None)):
         lacking = next(field for field in person() if not fields.get(field))
         admin = {"reg-contact": person(), "admin-contact": fields}

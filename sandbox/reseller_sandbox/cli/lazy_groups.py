@@ -23,7 +23,7 @@ class Listing(click.Group):
 
     command_class = Command
 
-    #: The synonyms of commands by their names.
+    #: The synonyms of each command, by its name.
     synonyms: Synonyms = MappingProxyType({})
 
     def summaries(self) -> Mapping[str, str]:
@@ -68,7 +68,7 @@ def _brief(summary: str, width: int) -> str:
 class ResourceCommands(Listing):
     """Group of a resource's commands. Without a subcommand, ``default`` runs, or the only command.
 
-    ``more`` are commands beside the operations of the resource.
+    ``more`` are the subcommands that are not operations of the resource.
     """
 
     def __init__(

@@ -24,9 +24,9 @@ A stateful sandbox for a domain-registration reseller API.
   reseller-sandbox manual                         read the manual
   reseller-sandbox --help                         all commands"""
 
-#: The commands by section of the help, each with its module, which is loaded when the command runs, and its
-#: summary. A resource without a module has only its operations as commands. The empty section has all other
-#: resources.
+#: The sections of the help, with the module and the summary of each command. A module is loaded when its
+#: command runs. A resource without a module has only its operations as subcommands. The empty section lists
+#: all other resources.
 _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Get started": {
         "serve": ("serve", "Serve the reseller API until Ctrl-C, SIGTERM, or the terminal is closed."),
@@ -74,7 +74,7 @@ _COMMANDS = {name: command for section in _SECTIONS.values() for name, command i
 #: The module of the command that runs if the resource ``assumptions`` is named without a subcommand.
 _COMMANDS["assumptions"] = ("documents", SUMMARIES["assumptions"])
 
-#: The commands of resources beside their operations, and their modules.
+#: The subcommands of resources that are not operations, each with its module.
 _SUBCOMMANDS = {"answers": {"record": "answers"}, "recording": {"export": "recording", "open": "serve"}}
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

@@ -57,7 +57,7 @@ _OPTIONS = (
     click.Option(
         ["--merge"],
         is_flag=True,
-        help="Merge the JSON reports of all parts. Name the files in place of the program.",
+        help="Merge the JSON reports of all parts. Pass the report files instead of the program.",
     ),
     click.Option(
         ["--recordings", "folder"],

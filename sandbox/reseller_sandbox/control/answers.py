@@ -103,7 +103,7 @@ class Answers(Keyed[AnswerRecord]):
 
     @write(UNKNOWN_ANSWER)
     def change(self, name: AnswerName, /, changes: Record) -> AnswerRecord:
-        """Change parts of an answer. The answer keeps its place and its count.
+        """Change parts of an answer. Its position and its number of answered requests stay.
 
         Args:
             changes: The changed parts. A null removes the part.

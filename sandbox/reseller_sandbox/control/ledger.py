@@ -171,8 +171,8 @@ class Ledger(Resource):
         The totals are by order, operation, purpose and account.
 
         Args:
-            before: Id of a movement. List only earlier movements. Use it to page back. Of the totals, only
-                those by order change.
+            before: Id of a movement. List only earlier movements, to page back. The totals by order cover the
+                orders in the list. The other totals cover all matching movements.
             limit: Number of movements to list, the latest ones.
         """
         state = self._world.present().state

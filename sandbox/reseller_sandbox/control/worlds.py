@@ -426,8 +426,8 @@ class Worlds(Keyed[WorldSummary]):
         Args:
             point: The point of this world to copy: ``now``, ``start``, ``before:r3``, ``after:r3``,
                 ``snapshot:NAME`` or ``branch:NAME``.
-            fixture: The name of a packaged fixture to load instead.
-            state: A fixture to load instead, in YAML or as an object.
+            fixture: The name of a packaged fixture to load instead of copying this world.
+            state: A fixture to load instead of copying this world, in YAML or as an object.
             name: The name of the new world.
             now: The initial time of the new world's clock.
             frozen: Whether the new world's clock is frozen.

@@ -197,12 +197,12 @@ class V3Assumptions:
         v3_http_status: The HTTP status of a v3 error: one that fits the error, or always 200.
         availability_taken: The status of a registered name.
         availability_reserved: The status of a name that its registry reserves.
-        availability_unsupported: The status of a name in no zone of the service. Its prices are 0.00, its
-            periods 0.
+        availability_unsupported: The status of a name whose zone the service does not offer. Its prices are
+            0.00, its periods 0.
         availability_invalid: The status of a malformed name, or one that its zone's rules forbid. Its prices
             are 0.00, its periods 0.
-        availability_out_of_service: The status of a free name whose zone is out of service: that of an
-            unknown zone, or available.
+        availability_out_of_service: The status of a free name whose zone is out of service: the same as
+            in a zone that the service does not offer, or available.
         contacts_required: The contacts that createDomain requires. The others default to the account's own.
         contacts_fields: The required fields of each contact: name, address1, city, country, phone, email and
             zipcode, none, or all ten.

@@ -81,7 +81,7 @@ def _may_have_secret(text: str) -> bool:
 
 
 def text_masked(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return ``text`` with its secrets masked, and also each of ``secrets``.
+    """Return ``text`` with its secrets and each of ``secrets`` masked.
 
     If percent-encoding hides a secret, the text is decoded.
     """
@@ -103,7 +103,10 @@ def _masked(text: str) -> str:
 
 
 def _without_credentials(match: re.Match[str]) -> str:
-    """Return a scheme with its credentials masked. ``Basic`` before an ordinary word is not changed."""
+    """Return an authentication scheme with its credentials masked.
+
+    ``Basic`` before an ordinary word is not a scheme, and stays.
+    """
     scheme, space, credentials = match.groups()
     if scheme.lower() == "basic" and not _is_a_pair(credentials):
         return match[0]

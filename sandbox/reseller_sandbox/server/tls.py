@@ -110,10 +110,11 @@ def require_certificate(certfile: str | None, keyfile: str | None) -> None:
 
 
 class Tls(Struct, frozen=True):
-    """TLS options: a certificate, and a ``port`` if plain HTTP has a separate one.
+    """TLS options: a certificate, and the HTTPS ``port`` if the server also speaks plain HTTP.
 
-    Without ``certfile`` the server makes a certificate for ``names``. Its authority is kept in ``folder`` and
-    used again by the next server. Without a folder the authority lasts as long as the server.
+    Without ``certfile``, the server makes a certificate for ``names``. The server keeps the authority of the
+    certificate in ``folder``, and the next server uses the same authority. Without ``folder``, the authority
+    lasts as long as the server.
     """
 
     port: int | None = None

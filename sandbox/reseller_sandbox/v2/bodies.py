@@ -142,7 +142,9 @@ def read_form(body: bytes) -> dict[str, Any]:
 
 def _place(form: dict[str, Any], key: str, value: FormText) -> None:
     if not _KEY.fullmatch(key):
-        raise Refused(r.MALFORMED_BODY, problem=f"the key {key[:60]!r} is not a name with parts in brackets")
+        raise Refused(
+            r.MALFORMED_BODY, problem=f"the key {key[:60]!r} does not have the form name or name[part]"
+        )
     first, *inner = [key.partition("[")[0], *_PART.findall(key)]
     if len(inner) > _DEEPEST:
         raise Refused(r.MALFORMED_BODY, problem=f"the key {key[:60]!r} is nested too deeply")

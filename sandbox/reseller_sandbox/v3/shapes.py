@@ -128,9 +128,9 @@ class ContactsRequest(_by_role(V3ContactRequest)):  # type: ignore[misc]
         roles = [str(field.data_key) for field in self.fields.values()]
         unknown = [key for key in contacts if key not in roles] if isinstance(contacts, Mapping) else []
         if unknown:
-            listed = f"; there are {', '.join(roles)}"
+            listed = f"; the roles are {', '.join(roles)}"
             raise ValidationError(
-                {key[:60]: f"is not a contact of a name{nearest(key, roles) or listed}" for key in unknown}
+                {key[:60]: f"is not a contact role{nearest(key, roles) or listed}" for key in unknown}
             )
         return contacts
 

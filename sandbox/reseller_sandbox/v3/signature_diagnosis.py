@@ -159,7 +159,7 @@ def _hmac(key: bytes, text: bytes, name: str) -> bytes:
 
 
 _MOST_SHOWN = 16
-#: The numbers of bytes shown: of a string, of a body, and of a longer body.
+#: Limits in bytes: a shown string, a body that is shown whole, and the shown beginning of a longer body.
 _LONGEST_SHOWN, _LONGEST_BODY_SHOWN, _CUT_BODY_SHOWN = 600, 200, 120
 #: The size in bytes above which only a few readings are tried.
 _LONGEST_BODY = 4_000

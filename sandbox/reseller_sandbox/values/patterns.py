@@ -86,7 +86,8 @@ class Glob(Struct, frozen=True):
 
     def matches(self, text: str) -> bool:
         """Whether the pattern matches the whole of ``text``."""
-        return fnmatchcase(text, self.text.replace("[", "[[]"))  # escape, because globs have no sets
+        # Escape brackets, because globs of the sandbox have no character classes such as [abc].
+        return fnmatchcase(text, self.text.replace("[", "[[]"))
 
 
 def any_matches(globs: Iterable[Glob], text: str) -> bool:

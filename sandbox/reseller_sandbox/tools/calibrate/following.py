@@ -110,7 +110,7 @@ class Following:
         return possible([dict(guess.values) for guess in self._guesses], name, self._alive[name])
 
     def _tries(self, guess: Guess, exchange: ObservedExchange) -> list[tuple[TriedAnswer, Guess]]:
-        """Return each possible answer to a request in a guess, with the guess after the request."""
+        """Return the answers to a request that are possible under ``guess``, each with the updated guess."""
         carry_out = partial(self._tried, guess.snapshot, exchange)
         tries = branches(self._alive, carry_out, dict(guess.values))
         results = [

@@ -67,7 +67,8 @@ _SHORTEST = 0.02
 #: Poll interval in seconds.
 _GLANCE = 0.005
 
-#: Maximum number of runs in which whole workers take turns. They are the comparison for incomplete searches.
+#: Maximum number of runs in which the workers run one after another. They are the comparison for incomplete
+#: searches.
 _TURNS = 6
 
 #: One of so many runs has a random schedule, if there are more schedules than runs.
@@ -256,7 +257,7 @@ class Explorer(Struct, kw_only=True):
         return Exploration(schedules=self._with_files([schedule]))
 
     def _in_turns(self, schedules: Schedules, runs: Sequence[_RunResult]) -> Iterator[_RunResult]:
-        """Yield runs in which whole workers take turns, as a comparison for the other runs."""
+        """Yield runs in which the workers run one after another, as a comparison for the other runs."""
         seen = sorted({request.actor for run in runs for request in run.requests})
         for turns in islice(permutations(seen), _TURNS):
             plan, run = self._fair_run(Plan(pick=in_turns(turns)))

@@ -36,7 +36,7 @@ class ReleasedRequest(Struct, frozen=True):
 
 
 class ExploredSchedule(Struct, frozen=True, kw_only=True):
-    """One run: its requests in their order, the end of the program, and the changes that the run made.
+    """One run: its requests in order, how the program ended, and the changes that the run made.
 
     ``order`` is equal for equivalent runs: they have the same requests, and the same order of requests that
     conflict. If the run is a finding, ``kind`` is its kind, ``words`` describe it, and ``recording`` and

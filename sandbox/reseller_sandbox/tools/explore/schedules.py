@@ -65,7 +65,7 @@ def follow(waiting: AbstractSet[str], steps: Sequence[ScheduledTurn]) -> str:
 
 
 def in_turns(turns: Sequence[str]) -> Pick:
-    """Return a function that lets whole workers take turns, in the order of ``turns``."""
+    """Return a function that always chooses the first waiting worker of ``turns``."""
     return lambda waiting, steps: next((actor for actor in turns if actor in waiting), follow(waiting, steps))
 
 
