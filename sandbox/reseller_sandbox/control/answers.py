@@ -134,8 +134,9 @@ class Answers(Keyed[AnswerRecord]):
     @write(UNKNOWN_ANSWER)
     def remove(self, name: AnswerName, /) -> AnswerList:
         """Remove one answer. Return the remaining answers."""
-        removed, answers = self._answer(name), self._world.snapshot.answers
-        self._world.change(answers={key: kept for key, kept in answers.items() if kept is not removed})
+        self._answer(name)
+        answers = self._world.snapshot.answers
+        self._world.change(answers={key: answer for key, answer in answers.items() if key != name})
         return self.list()
 
     @write()
