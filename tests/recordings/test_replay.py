@@ -152,6 +152,18 @@ def test_a_recording_of_a_branch_begins_where_the_branch_begins() -> None:
     assert (replayed.identical, replayed.requests, replayed.notes) == (True, 2, ())
 
 
+def test_a_recording_of_a_branch_from_another_fixture_begins_with_the_state_of_the_branch() -> None:
+    sandbox, fixture = Sandbox(REGISTRY), Sandbox(REGISTRY).export()
+    sandbox.load(fixture)
+    sandbox.reset()
+    branch = sandbox.load(Sandbox().export()).branch.name
+    sandbox.branches.switch(branch)
+    sandbox.client().get("/v3/balance")
+    replayed = replay(sandbox.recording.get().content)
+    assert replayed.identical
+    assert replayed.sandbox.export() == sandbox.export()
+
+
 def test_an_opened_recording_is_a_new_world_at_the_end_of_the_recording() -> None:
     sandbox = Sandbox(REGISTRY)
     before, held = sandbox.export(), {account.key for account in sandbox.accounts.list().accounts}

@@ -99,7 +99,7 @@ def restart(world: World, origin: Snapshot) -> Checkpoint:
         left = _leave(world)
         if world.action is not None:
             world.action.parameters = {}  # because it is a whole fixture, with its secrets
-        log = EventLog(world.limits.max_events, line=world.history.left)
+        log = EventLog(world.limits.max_events, line=world.history.origin.log.line + 1)
         world.history = replace(world.history, origin=replace(origin, log=log))
         world.snapshot = at_own_instant(world.history.origin)
         world.journal.replace(Requests())
