@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -274,6 +276,14 @@ def test_a_mistake_is_reported_with_its_place(sandbox: Sandbox, subtests) -> Non
             assert caught.value.code == "invalid_parameter"
             assert caught.value.message.startswith(problem)
             assert sandbox.faults.list().faults == ()
+
+
+def test_mistakes_beside_an_unknown_kind_are_listed_in_the_order_of_the_request(sandbox: Sandbox) -> None:
+    for wrong in permutations({"name": "!!", "match": 5, "when": 7}.items()):
+        with pytest.raises(Refused) as caught:
+            sandbox.faults.replace([{"kind": "x", **dict(wrong)}])
+        listed = re.findall(r"; faults\[0\]\.(\w+) must be", caught.value.message)
+        assert listed == [key for key, _ in wrong]
 
 
 def test_a_bad_rule_changes_nothing_and_every_mistake_is_reported(sandbox: Sandbox) -> None:

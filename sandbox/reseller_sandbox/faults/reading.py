@@ -16,7 +16,7 @@ from reseller_sandbox.faults.kinds.answers import Error
 from reseller_sandbox.faults.rule import PAST, WHEN_APPLIED, FaultRule
 from reseller_sandbox.registry.contract import Vocabulary, unknown
 from reseller_sandbox.values.kinds import WHEN, Kind, Mistake, Within, choice, instant, json_value, mistakes
-from reseller_sandbox.values.matching import MATCH, Match
+from reseller_sandbox.values.matching import ANSWERED, MATCH, Match
 from reseller_sandbox.values.parameters import (
     Parameter,
     by_attribute,
@@ -105,9 +105,6 @@ def preset_rules(preset: Preset, changes: Mapping[str, Any]) -> list[dict[str, A
         rules.append({**rule, **sections, "name": rule_name})
     return rules
 
-
-#: The conditions that are known only after the response.
-_ANSWERED = ("outcome", "carried_out", "changed", "fault")
 
 _KIND = choice(*KINDS, synonyms={name: kind.synonyms for name, kind in KINDS.items()})
 _PRESET = choice(*PRESETS)
@@ -218,7 +215,7 @@ def _rule(
     except ValueError as problem:
         is_missing = [Mistake(("kind",), f"is missing; it {problem}")]
         wrong += is_missing if word is None else mistakes("kind", word, problem)
-        raw = {key: raw[key] for key in names_of(FaultRule) if key in raw}
+        raw = {key: value for key, value in raw.items() if key in names_of(FaultRule)}
     values, wrong_values = read((*(declared(kind) if kind else ()), *declared(FaultRule)), raw)
     parts = by_attribute(declared(FaultRule), values)
     name = parts.setdefault("name", _free(word if isinstance(word, str) else "rule", named))
@@ -255,7 +252,7 @@ def _with_instants(when: Any, now: datetime | None) -> tuple[Any, list[Mistake]]
 def _of_phase(rule: FaultRule) -> Iterator[Mistake]:
     if rule.phase not in rule.kind.phases:
         yield Mistake(("when", "phase"), f"must be {rule.kind.phases[0]} for the kind {rule.kind.name}")
-    for part in _ANSWERED:
+    for part in ANSWERED:
         if part in rule.match and rule.phase != "after":
             yield Mistake(("match", part), "requires the phase after")
     for part in PAST:

@@ -131,9 +131,9 @@ class _StateBuilder:
         self._reindex(table, record, None)
 
     def _reindex(self, table: Table, before: Any, after: Any) -> None:
-        if after is not None:
-            self.due += table.due(after)  # may repeat an entry, if a stage ends when it begins
         old, new = table.entries(before), table.entries(after)
+        # May repeat an entry, if a stage ends when it begins.
+        self.due += [entry for name, entry, _ in new if name == "calendar"]
         for entry in old:
             name, key, value = entry
             index = getattr(self.state, name)

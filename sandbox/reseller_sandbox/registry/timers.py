@@ -17,7 +17,7 @@ from reseller_sandbox.registry.lifecycle import TimedTransition
 from reseller_sandbox.registry.model import Order, Record, ScheduledAction, Stage, TransferStatus
 from reseller_sandbox.registry.state import Draft, State
 from reseller_sandbox.registry.third_parties import ACTIONS, PERMANENT, instant_ahead
-from reseller_sandbox.values.matching import Match, Request
+from reseller_sandbox.values.matching import ANSWERED, Match, Request
 from reseller_sandbox.values.money import NOTHING
 
 __all__ = ["Due", "RegistryEvent"]
@@ -198,10 +198,6 @@ def subject_of(scheduled: ScheduledAction) -> str:
     return str(next(parameters[name] for name in _SUBJECTS if name in parameters))
 
 
-#: The conditions of a match on the result of a request.
-_RESULTS = frozenset({"outcome", "carried_out", "changed", "fault"})
-
-
 def awaited(match: Match) -> Match:
     """Return the condition on which a scheduled action waits.
 
@@ -210,7 +206,7 @@ def awaited(match: Match) -> Match:
     """
     if "since" in match:
         raise Refused(INVALID_PARAMETER, problems="after.since is only for past requests")
-    return match if match.keys() & _RESULTS else Match(match, carried_out=True)
+    return Match(match, carried_out=True) if match.keys().isdisjoint(ANSWERED) else match
 
 
 def waiting_for(state: State, request: Request) -> Iterator[ScheduledAction]:

@@ -88,6 +88,10 @@ def _with_globs(value: Any) -> Any:
 
 
 _SINCE = "an instant, or the name of a request (r12)"
+
+#: The conditions that are known only after the response.
+ANSWERED = ("outcome", "carried_out", "changed", "fault")
+
 _OUTCOMES = "ok, refused, fault, an error's name, or a status such as 404 or 4xx"
 
 OUTCOME_WORDS = listed(Kind({"type": "string"}, _outcome, says=_OUTCOMES), 1, _GLOBS, alone=True)

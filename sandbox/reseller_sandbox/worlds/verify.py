@@ -21,8 +21,6 @@ NEAR = 3
 #: The number of characters of a value that are compared for likeness.
 _COMPARED = 60
 
-#: Matches every request.
-
 
 class NearMiss(Struct, frozen=True):
     """A request that does not match, and the parts that differ."""
