@@ -242,18 +242,20 @@ class Schedules:
             footprint = self._footprints.setdefault(step.request, step.footprint)
             have_grown |= footprint.take(step.footprint)
             steps[at] = replace(step, footprint=footprint)
-        if any(self.are_swapped(plan.path[:at], step.waiting) for at, step in enumerate(steps)):
-            return True
-        for at, step in enumerate(steps):
-            self._waiting[plan.path[:at]] = step.waiting
-            for actor, text in step.waiting.items():
-                self._senders.setdefault((plan.path[:at].count(actor), text), set()).add(actor)
-        self._waiting.setdefault(plan.path, {})
-        self._runs.append(_KnownRun(steps))
-        if have_grown:
-            self._runs = [_KnownRun(run.steps) for run in self._runs]
+        changed: list[_KnownRun] = []
+        if not any(self.are_swapped(plan.path[:at], step.waiting) for at, step in enumerate(steps)):
+            for at, step in enumerate(steps):
+                self._waiting[plan.path[:at]] = step.waiting
+                for actor, text in step.waiting.items():
+                    self._senders.setdefault((plan.path[:at].count(actor), text), set()).add(actor)
+            self._waiting.setdefault(plan.path, {})
+            changed.append(_KnownRun(steps))
+        if have_grown:  # also by a run with exchanged names, because all runs share the sets
+            changed = [*(_KnownRun(run.steps) for run in self._runs), *changed]
+            self._runs = []
             self._branches.clear()
-        for run in self._runs if have_grown else self._runs[-1:]:
+        self._runs += changed
+        for run in changed:
             self._add_branches(run)
         return True
 
@@ -312,7 +314,8 @@ class _KnownRun:
 
     def __init__(self, steps: Sequence[ScheduledTurn]) -> None:
         self.steps = steps
-        self._direct, self._before = dependencies(steps), happens_before(steps)
+        self._direct = dependencies(steps)
+        self._before = happens_before(self._direct)
         self._places = {step.request: at for at, step in enumerate(steps)}
 
     def requests(self, turns: Iterable[int]) -> list[RequestKey]:
@@ -348,8 +351,7 @@ class _KnownRun:
 
     def _is_race(self, early: int, late: int) -> bool:
         """Whether two steps conflict, and can happen in the other order."""
-        first, second = self.steps[early], self.steps[late]
-        if first.actor == second.actor or not first.footprint.conflicts(second.footprint):
+        if self.steps[early].actor == self.steps[late].actor or not self._direct[late] >> early & 1:
             return False
         if asked_after(self.steps, late) == early:
             return False
@@ -438,10 +440,13 @@ def dependencies(steps: Sequence[ScheduledTurn]) -> list[int]:
     return masks
 
 
-def happens_before(steps: Sequence[ScheduledTurn]) -> list[int]:
-    """Return for each step a bit mask of the steps that it depends on, also through other steps."""
+def happens_before(direct: Sequence[int]) -> list[int]:
+    """Return for each step a bit mask of the steps that it depends on, also through other steps.
+
+    ``direct`` are the masks of ``dependencies``.
+    """
     before: list[int] = []
-    for late, mask in enumerate(dependencies(steps)):
+    for late, mask in enumerate(direct):
         earlier = (before[at] for at in range(late) if mask >> at & 1)
         before.append(reduce(or_, earlier, mask))
     return before
@@ -463,7 +468,7 @@ def is_serializable(steps: Sequence[ScheduledTurn]) -> bool:
     a new turn begins with its next request. For example, it waits for a lock, or checks the results of the
     other workers at the end.
     """
-    before, units, current = happens_before(steps), list[int](), dict[str, int]()
+    before, units, current = happens_before(dependencies(steps)), list[int](), dict[str, int]()
     for at, step in enumerate(steps):
         cause = asked_after(steps, at)
         if step.actor not in current or (cause is not None and steps[cause].actor != step.actor):

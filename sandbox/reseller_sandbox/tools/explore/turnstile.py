@@ -24,6 +24,7 @@ from reseller_sandbox.server.delivery import Again, Env
 from reseller_sandbox.server.log import masked
 from reseller_sandbox.server.wsgi import environ_key
 from reseller_sandbox.tools.explore.read_write_set import Footprint
+from reseller_sandbox.tools.outcomes import ACTOR
 from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.web.context import ENV_WORLD
 from reseller_sandbox.web.headers import REQUEST, WORLD
@@ -33,16 +34,13 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
     from flask import Flask
 
-#: Header with the name of the actor of a request.
-HEADER = "X-Sandbox-Actor"
-
 #: The actor of requests without that header and without a credential.
 NOBODY = "nobody"
 
 #: Protects the gates of applications, because several runs begin and end at once.
 _GATES = Lock()
 
-_ACTOR = environ_key(HEADER)
+_ACTOR = environ_key(ACTOR)
 _WORLD = re.compile(r"/_worlds/[^/?]+")
 
 
