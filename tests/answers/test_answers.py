@@ -229,6 +229,25 @@ HAR = {
 }
 
 
+def test_traffic_keeps_its_media_type_and_a_broken_url_is_refused_with_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "real.har"
+    content = {"mimeType": "text/xml", "text": "<x/>"}
+    exchange = {
+        "request": {"method": "GET", "url": "https://api.example.com/xml"},
+        "response": {"status": 200, "content": content},
+    }
+    file.write_text(json.dumps({"log": {"entries": [exchange]}}))
+    assert "content_type: text/xml" in printed("answers", "record", str(file), "--host", "api.example.com")
+    content["text"] = "[" * 100_000
+    file.write_text(json.dumps({"log": {"entries": [exchange]}}))
+    assert "[[[" in printed("answers", "record", str(file), "--host", "api.example.com")
+    exchange["request"]["url"] = "http://[bad/x"
+    file.write_text(json.dumps({"log": {"entries": [exchange]}}))
+    done = run("answers", "record", str(file), "--host", "api.example.com")
+    assert f"{file}: entry 1: request.url is not a URL: " in done.err
+    assert "Traceback" not in done.err
+
+
 def test_a_har_file_becomes_a_fixture_without_secrets(tmp_path: Path) -> None:
     file, output = tmp_path / "real.har", tmp_path / "answers.yaml"
     file.write_text(json.dumps(HAR))

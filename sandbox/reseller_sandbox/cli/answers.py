@@ -6,15 +6,15 @@ import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import click
 
 from reseller_sandbox.cli.base import Command, give_up
+from reseller_sandbox.values.text_checks import plural
 
 if TYPE_CHECKING:
     from reseller_sandbox.tools.calibrate.formats import Exchange
-from reseller_sandbox.values.text_checks import plural
 
 #: Headers that are not recorded: those of one connection or one moment, and cookies.
 _OMITTED = re.compile(
@@ -42,15 +42,18 @@ def answers_record(file: Path, host: str, output: Path | None) -> None:
     from reseller_sandbox.answers import free_name, read_answer  # late, because the help needs no interfaces
     from reseller_sandbox.app_factory import vocabulary
     from reseller_sandbox.fixture.yaml_writer import as_yaml
-    from reseller_sandbox.tools.calibrate.formats import Exchange, exchanges
+    from reseller_sandbox.tools.calibrate.formats import Exchange, exchanges, url_parts
 
     recorded: dict[tuple[str, str], list[dict[str, Any]]] = {}
     left_out = 0
-    _, entries = exchanges(file.read_bytes(), str(file))
-    for exchange in entries:
-        if not isinstance(exchange, Exchange) or not _is_of(exchange, host):
+    word, entries = exchanges(file.read_bytes(), str(file))
+    for number, exchange in enumerate(entries, 1):
+        if not isinstance(exchange, Exchange):
             continue
-        method, path = exchange.method.upper(), unquote(urlsplit(exchange.url).path)
+        url = url_parts(exchange, f"{file}: {word} {number}")
+        if host.lower() not in (url.netloc.lower(), url.hostname):
+            continue
+        method, path = exchange.method.upper(), unquote(url.path)
         response = _response(exchange)
         try:
             read_answer({"method": method, "path": path, **response}, vocabulary())
@@ -75,11 +78,6 @@ def answers_record(file: Path, host: str, output: Path | None) -> None:
     click.echo(f"{output} contains {plural(len(answers), 'answer')}.{omitted}")
 
 
-def _is_of(exchange: Exchange, host: str) -> bool:
-    url = urlsplit(exchange.url)
-    return host.lower() in (url.netloc.lower(), url.hostname)
-
-
 def _response(exchange: Exchange) -> dict[str, Any]:
     """Return a recorded response as the keys of a canned answer, with its secrets masked."""
     from reseller_sandbox.answers import literal
@@ -88,7 +86,7 @@ def _response(exchange: Exchange) -> dict[str, Any]:
 
     try:
         body = json.loads(exchange.content) if exchange.content.strip() else None
-    except ValueError:
+    except (ValueError, RecursionError):
         body = exchange.content.decode("utf-8", "replace")
     headers = {name.lower(): value for name, value in exchange.answer_headers.items()}
     media_type = headers.get("content-type", "")

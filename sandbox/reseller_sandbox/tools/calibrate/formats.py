@@ -13,7 +13,7 @@ from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import SplitResult, urlencode, urlsplit
 
 import yaml
 from msgspec import Struct, field
@@ -56,10 +56,10 @@ class Format(Struct, frozen=True, kw_only=True):
     with a value counts. ``entries`` is the place of the list of entries in the file, and ``word`` is the word
     for an entry.
 
-    ``query`` is the place of the query if the URL does not contain it. ``media_type`` is the place of the
-    request's content type if the headers do not contain it. ``size`` is the place of the size of the
-    request's body, which a file can lack. ``is_wrapped`` is whether a body is an object with its text, and
-    not the text or the JSON value itself.
+    ``query`` is the place of the query if the URL does not contain it. ``media_type`` and
+    ``answer_media_type`` are the places of the content types if the headers do not contain them. ``size`` is
+    the place of the size of the request's body, which a file can lack. ``is_wrapped`` is whether a body is an
+    object with its text, and not the text or the JSON value itself.
 
     ``skipped`` maps places to the reason why an entry with such a place is skipped. ``partial`` is the reason
     why an entry without a URL is skipped. If it is empty, the file is unusable.
@@ -76,6 +76,7 @@ class Format(Struct, frozen=True, kw_only=True):
     size: str = ""
     status: str = "response.status"
     answer_headers: str = "response.headers"
+    answer_media_type: str = ""
     content: str = "response.body"
     at: str = ""
     is_wrapped: bool = True
@@ -95,18 +96,14 @@ class Format(Struct, frozen=True, kw_only=True):
                 raise ValueError(f"has no {place}")
         if body is None and int(_at(entry, self.size) or 0) > 0:
             return _NO_REQUEST_BODY
-        headers = _named(_at(entry, self.headers))
-        media_type = _at(entry, self.media_type)
-        if media_type and not any(name.lower() == "content-type" for name in headers):
-            headers["content-type"] = media_type
         content = _at(entry, self.content)
         return Exchange(
             method=str(method),
             url=_url(url, _at(entry, self.query)),
-            headers=headers,
+            headers=_headers(entry, self.headers, self.media_type),
             body=_unwrapped(body) if self.is_wrapped else _as_bytes(body),
             status=int(_at(entry, self.status) or 0),
-            answer_headers=_named(_at(entry, self.answer_headers)),
+            answer_headers=_headers(entry, self.answer_headers, self.answer_media_type),
             content=_unwrapped(content) if self.is_wrapped else _as_bytes(content),
             at=_at(entry, self.at),
         )
@@ -129,6 +126,7 @@ _FORMATS = (
         body="request.postData",
         media_type="request.postData.mimeType",
         size="request.bodySize",
+        answer_media_type="response.content.mimeType",
         content="response.content",
         at="startedDateTime",
     ),
@@ -187,6 +185,22 @@ def _at(entry: Any, places: str) -> Any:
         if value is not None:
             return value
     return None
+
+
+def url_parts(exchange: Exchange, place: str) -> SplitResult:
+    """Return the parts of the request's URL. Raise ``UnusableTranscript`` with the place of the exchange."""
+    try:
+        return urlsplit(exchange.url)
+    except ValueError as problem:
+        raise UnusableTranscript(f"{place}: request.url is not a URL: {problem}") from None
+
+
+def _headers(entry: Any, place: str, media_type_place: str) -> dict[str, str]:
+    """Return the headers at a place, with the media type as content type if they have none."""
+    headers, media_type = _named(_at(entry, place)), _at(entry, media_type_place)
+    if media_type and not any(name.lower() == "content-type" for name in headers):
+        headers["content-type"] = str(media_type)
+    return headers
 
 
 def _url(url: Any, query: Any) -> str:

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from msgspec import Struct, field
 
-from reseller_sandbox.tools.calibrate.formats import Exchange, UnusableTranscript, exchanges
+from reseller_sandbox.tools.calibrate.formats import Exchange, UnusableTranscript, exchanges, url_parts
 from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.values.clock import parse_instant
 from reseller_sandbox.values.parameters import Quiet
@@ -144,11 +144,8 @@ def _content(path: Path, name: str) -> bytes:
 
 def _observed(exchange: Exchange, place: str, host: str) -> ObservedExchange | str:
     """Return an exchange with the reseller API, or the reason why it is skipped."""
-    try:
-        url = urlsplit(exchange.url)
-        server = url.hostname or ""
-    except ValueError as problem:
-        raise UnusableTranscript(f"{place}: request.url is not a URL: {problem}") from None
+    url = url_parts(exchange, place)
+    server = url.hostname or ""
     target = _api_target(f"{url.path}?{url.query}")
     if target is None:
         return "is not a request of the reseller API"
