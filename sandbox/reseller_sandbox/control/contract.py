@@ -180,9 +180,9 @@ class Coverage(Resource):
         self, *, operation: OperationPattern | None = None, everywhere: Everywhere = False
     ) -> CoverageSummary:
         """Return the coverage in percent, in total and by area."""
-        items = _covered_items(self._local, operation, everywhere)
-        canned = _exercised(self._local, everywhere).canned
-        return record_of(CoverageSummary, summary(items), canned=canned)
+        tally = _exercised(self._local, everywhere)
+        items = _covered_items(self._local.worlds.contract(), tally, operation)
+        return record_of(CoverageSummary, summary(items), canned=tally.canned)
 
     @read(long=True)
     def items(
@@ -199,7 +199,8 @@ class Coverage(Resource):
             seen: Whether to list only items that a request has reached (true) or has not reached (false).
                 Default: all items.
         """
-        items = _covered_items(self._local, operation, everywhere, seen)
+        contract = self._local.worlds.contract()
+        items = _covered_items(contract, _exercised(self._local, everywhere), operation, seen)
         return CoverageItems(items=tuple(item for item in items if area in (None, item.area)))
 
     @read(long=True)
@@ -213,7 +214,7 @@ class Coverage(Resource):
     ) -> GapList:
         """Return the gaps, the most important first, and how to exercise each."""
         contract = self._local.worlds.contract()
-        items = _covered_items(self._local, operation, everywhere)
+        items = _covered_items(contract, _exercised(self._local, everywhere), operation)
         listed = [gap for gap in gaps.missing(items, contract) if area in (None, gap.area)]
         return GapList(gaps=tuple(listed[:limit]), total=len(listed))
 
@@ -233,10 +234,9 @@ def _exercised(transport: LocalTransport, everywhere: bool) -> Tally:
 
 
 def _covered_items(
-    transport: LocalTransport, operation: str | None, everywhere: bool, seen: bool | None = None
+    contract: Contract, tally: Tally, operation: str | None, seen: bool | None = None
 ) -> list[ItemCovered]:
-    contract = transport.worlds.contract()
-    exercised = marks_of(_exercised(transport, everywhere), contract)
+    exercised = marks_of(tally, contract)
     items = (item for item in matching_items(contract, operation) if seen in (None, item.key in exercised))
     return covered(items, exercised, MOST_REQUESTS)
 

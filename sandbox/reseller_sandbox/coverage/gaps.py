@@ -185,10 +185,15 @@ def _gap(item: ItemCovered, operations: Mapping[str, ApiOperation]) -> Gap:
             return _fault_gap(gap, operations)
         case "transitions":
             return _transition_gap(gap, operations)
-    about = {
+    return replace(gap, how=_assumption_texts()[item.item])
+
+
+@cache
+def _assumption_texts() -> Mapping[str, str]:
+    """Return the description of each assumption with its accepted values, by name."""
+    return {
         str(row["name"]): f"{row['about']} The value is {row['takes']}." for row in catalogue(Assumptions())
     }
-    return replace(gap, how=about[item.item])
 
 
 def _operation_gap(gap: Gap, operation: ApiOperation, detail: str) -> Gap:
