@@ -133,6 +133,9 @@ def test_a_checked_name_is_sniped_and_a_transfer_rejected(
     press(page.locator("[data-row='free.com']"), "Snipe")
     expect(page.locator("page-notices")).to_contain_text("free.com")
     assert served.names["free.com"].account == "outside"
+    page.goto("/#/third-parties/free.com")
+    expect(page.get_by_text("free.com is active, held by outside.")).to_be_visible()
+    page.goto("/#/third-parties")
     row = page.locator("[data-row='arriving.com']")
     press(row, "Reject")
     expect(row).to_have_count(0)

@@ -16,7 +16,9 @@ export default class extends View {
       this.ask("transfers.list", { status: "pending" }), this.ask("accounts.list"), this.ask("scheduled.list"),
       this.ask("journal.lines", { operation: "*heck*", limit: SEARCHED }), this.ask("names.list", { like: subject || "*", limit: 1 })]);
     const checked = [...new Set(requests.reverse().flatMap((request) => request.domains))].slice(0, 12);
-    return { transfers, accounts, scheduled, checked, record: subject ? names[0] : undefined };
+    // The list has no names that a stranger holds.
+    const record = subject && (names[0] ?? await this.ask("names.get", { name: subject }).catch(() => undefined));
+    return { transfers, accounts, scheduled, checked, record };
   }
 
   draw({ transfers, accounts, scheduled, checked, record }, address) {
