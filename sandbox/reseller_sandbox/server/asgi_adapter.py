@@ -11,6 +11,7 @@ import math
 import socket
 import struct
 import sys
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from io import BytesIO
@@ -253,6 +254,8 @@ class Bridge:
         self.instance = instance_mark()
         #: The requests that wait, with the stopwatch time at which each wait should end.
         self.held: dict[asyncio.Task[Any], float] = {}
+        #: Functions that start the pipelined requests which wait for their turn.
+        self.turns: deque[Callable[[], None]] = deque()
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -287,6 +290,20 @@ class Bridge:
             status = 0 if words.is_unanswered else answer.status
             method, target, size = environ["REQUEST_METHOD"], masked(environ["RAW_URI"]), len(answer.body)
             self.request_log(LoggedRequest(method, target, status, stopwatch() - began, size, words))
+
+    def in_turn(self, start: Callable[[], None]) -> None:
+        """Call ``start`` in a later round of the event loop, one such call per round.
+
+        Pipelined requests then take turns with all other requests.
+        """
+        self.turns.append(start)
+        if len(self.turns) == 1:
+            asyncio.get_running_loop().call_soon(self._next_turn)
+
+    def _next_turn(self) -> None:
+        self.turns.popleft()()
+        if self.turns:
+            asyncio.get_running_loop().call_soon(self._next_turn)
 
     def unread(self, head: bytes, problem: Unserved) -> None:
         """Report a request that did not reach ``app``: its ``head``, perhaps incomplete, and the problem."""

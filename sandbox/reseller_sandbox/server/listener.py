@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any, cast
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from reseller_sandbox.server.asgi_adapter import Bridge, tcp_beneath, unsent, waker
 from reseller_sandbox.server.messages import (
@@ -82,6 +82,8 @@ class Protocol(HttpToolsProtocol):
         # ``empty`` counts the bytes of empty lines before a head. ``left`` is the number of missing bytes of
         # a body whose length is known. ``idle`` counts the bytes of a chunked body since its last content.
         self.empty = self.left = self.idle = 0
+        # Whether the request that starts was sent before the response to an earlier one.
+        self.is_pipelined = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a new client. If there are too many connections, its first request gets 503."""
@@ -133,7 +135,10 @@ class Protocol(HttpToolsProtocol):
             message = f"The server has reached its limit of {self.limit_connections} connections."
             self._refuse(Unserved(503, "too_many_connections", message))
         elif end is not None:
+            # A GET has no body, so more data after its head is another request.
+            self.is_pipelined = at < len(data) and line.startswith(b"GET ")
             super().data_received(legible(line) + b"\n" + without_upgrade(headers))
+            self.is_pipelined = False
         return at
 
     def _body_received(self, data: bytes, at: int) -> int:
@@ -182,8 +187,21 @@ class Protocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Continue with the next request, or answer one that could not be read."""
+        self.is_pipelined = True
         super().on_response_complete()
+        self.is_pipelined = False
         self._answer_problem()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        if not self.is_pipelined:
+            super()._start_asgi_task(cycle, app)
+            return
+
+        def start() -> None:
+            if not self.transport.is_closing():
+                HttpToolsProtocol._start_asgi_task(self, cycle, app)
+
+        self.bridge.in_turn(start)
 
     def shutdown(self) -> None:
         """Close the connection, immediately or after the current response."""
@@ -346,7 +364,7 @@ class Listener(uvicorn.Server):
             if not self.patient or end > latest:
                 task.cancel()
         connections: set[Any] = self.server_state.connections
-        return not self.server_state.tasks and not any(
+        return not (self.server_state.tasks or self.bridge.turns) and not any(
             unsent(connection.transport, connection.tcp) for connection in connections
         )
 
