@@ -10,7 +10,7 @@ from reseller_sandbox.answers import ANSWER, CannedAnswer, read_answer
 from reseller_sandbox.control.resource import read, write
 from reseller_sandbox.control.results import Keyed, Result, record_of
 from reseller_sandbox.refusals import ANSWER_EXISTS, INVALID_PARAMETER, UNKNOWN_ANSWER, Refused
-from reseller_sandbox.values.kinds import Key, Record, Within
+from reseller_sandbox.values.kinds import Key, Mistake, Record, Within
 from reseller_sandbox.values.matching import GLOBS_BY_PATH
 from reseller_sandbox.values.parameters import refused
 from reseller_sandbox.values.text_checks import names_phrase
@@ -108,6 +108,8 @@ class Answers(Keyed[AnswerRecord]):
         Args:
             changes: The changed parts. A null removes the part.
         """
+        if "matched" in changes:
+            raise refused([Mistake(("matched",), "cannot be changed: it counts the answered requests")])
         parts = {**ANSWER.write(self._answer(name)), **changes}
         return self._set(
             name, self._read({part: value for part, value in parts.items() if value is not None})

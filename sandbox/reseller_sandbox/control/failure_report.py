@@ -52,7 +52,7 @@ def idle_faults(sandbox: Resources, *, besides: Collection[str] = ()) -> Iterato
     """Yield a line for each fault that was never applied, except the faults named in ``besides``."""
     for fault in sandbox.faults.list().faults:
         if not fault.applied and fault.name not in besides:
-            yield f"the fault {fault_line(fault)} was added and never applied"
+            yield f"the fault {_named(fault)} was never applied, requests matched: {fault.matched}"
 
 
 def _lines(sandbox: Resources, world: str, file: Path | None) -> Iterator[str]:
@@ -93,8 +93,12 @@ def _payment(charged: Decimal) -> str:
 def fault_line(fault: FaultRecord) -> str:
     """Return a rule with its counts in one line."""
     state = ", paused" if fault.paused else ", exhausted" if fault.exhausted else ""
+    return f"{_named(fault)}: matched {fault.matched}, applied {fault.applied}{state}"
+
+
+def _named(fault: FaultRecord) -> str:
     about = f" for {_matching(fault.match)}" if fault.match else ""
-    return f"{fault.name} ({fault.kind}{about}): matched {fault.matched}, applied {fault.applied}{state}"
+    return f"{fault.name} ({fault.kind}{about})"
 
 
 def scheduled_line(scheduled: ScheduledRecord) -> str:
