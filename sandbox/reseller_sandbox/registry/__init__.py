@@ -1,4 +1,4 @@
-"""The registry: records, state, time, prices, refusals and operations.
+"""The simulated domain registry: its records, life cycle, prices and operations.
 
 It may import the standard library and small data structures, but not HTTP, Flask or marshmallow. Every
 operation takes a ``Draft``, and either returns its result or raises ``Refused``. Writes take effect when the

@@ -1,8 +1,8 @@
-"""Open points of the contract, each as an assumption that users can switch.
+"""Assumptions: named switches for behaviour that the API contract leaves open.
 
-Each field is one open point: its public name, its default, its alternatives, and the observed value if it
-differs. The docstring of the class describes it. Settings, fixtures and responses use the same names.
-Values appear in bodies, paths and headers, so no kind accepts a value that is invalid there.
+Each field declares one assumption: its public name, its default, its alternatives, and the observed value if
+that differs. The docstring of the class describes the field. Settings, fixtures and responses use the same
+names. Values appear in bodies, paths and headers, so no kind accepts a value that is invalid there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST_LISTED = 10
 
 
 def _separated(item: str, says: str, pattern: str) -> Kind[tuple[str, ...]]:
-    """Return a kind that accepts a list, or comma-separated text, of strings."""
+    """Return a kind that accepts a list of strings, or one comma-separated string."""
     kind = listed(matching(pattern, item), 1, _MOST_LISTED)
 
     def read(value: Any) -> tuple[str, ...]:
@@ -42,21 +42,21 @@ def _seconds(value: Any) -> int:
 
 
 def spelt(value: object, between: str = ",") -> str:
-    """Return a value as settings write it, with ``between`` between list items."""
+    """Return ``value`` as settings write it: ``true`` for True, list items joined by ``between``."""
     if isinstance(value, tuple):
         return between.join(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 WORD = matching("[A-Za-z0-9][A-Za-z0-9_-]{0,39}", "a word of letters, digits, hyphens and underscores")
-KEY = structs.replace(WORD)  # a key of bodies, for which calibration tries other words
+KEY = structs.replace(WORD)  # a copy: ``calibrate`` tries keys of recorded bodies for this kind
 SECONDS = Kind({"type": "integer"}, _seconds, says="a number of seconds, or instant")
 VERSIONS = _separated("a version such as V2.0", "versions such as V2.0", r"[Vv][0-9]{1,4}\.[0-9]{1,4}")
 HEADERS = _separated("the name of a header", "names of headers", "[A-Za-z][A-Za-z0-9-]{0,63}")
 
 
 def one_of(name: str, values: str, *, observed: str = "") -> Any:
-    """Declare a choice among comma-separated ``values``. The first is the default."""
+    """Declare an assumption that accepts the comma-separated ``values``. The first is the default."""
     words = choice(*values.split(", "))
     return free(
         name, structs.replace(words, says=f"one of {values}"), values.partition(", ")[0], observed=observed
@@ -64,7 +64,7 @@ def one_of(name: str, values: str, *, observed: str = "") -> Any:
 
 
 def switch(name: str, default: bool, *, observed: str = "") -> Any:
-    """Declare a choice between true and false."""
+    """Declare an assumption that is true or false."""
     values = (default, not default)
     words = choice(*(spelt(value) for value in values))
     kind = Kind(
@@ -76,7 +76,8 @@ def switch(name: str, default: bool, *, observed: str = "") -> Any:
 
 
 def free(name: str, kind: Kind[Any], default: str, *, observed: str = "", telling: Sequence[str] = ()) -> Any:
-    """Declare a value of ``kind``.
+    """Declare an assumption whose values are of ``kind``.
+
 
     ``observed`` is the value that clients rely on, if it differs from the default. ``telling`` are values to
     try with a client if the kind does not list its values.
@@ -88,20 +89,21 @@ def free(name: str, kind: Kind[Any], default: str, *, observed: str = "", tellin
 
 @dataclass(frozen=True)
 class RegistryAssumptions:
-    """Open points of the contract that concern both interfaces.
+    """Assumptions about v3 and v2.0 alike.
 
     Args:
-        registry_hold: Ending the registrant's hold (unlock, client_hold 0) while the registry holds the name:
-            refused, or accepted and the name stays suspended.
-        private_glue: Whether a glue record may hold an address from a private or a documentation range.
-        unknown_keys: Unknown keys of a request, in either generation: accepted and reported in a header of
-            the response, or refused.
-        early_delete_refunds: Refund for deleting a name within its add grace period: the registration and
-            later renewals, or only the registration.
-        transfer_lock_from: Start of the days during which a name cannot be transferred: its creation or its
+        registry_hold: Whether the registrant can end its own hold (unlock, client_hold 0) while the registry
+            also holds the name. If accepted, the name stays suspended.
+        private_glue: Whether a glue record can have a private or documentation address (such as 10.0.0.1 or
+            192.0.2.1).
+        unknown_keys: Whether requests with unknown keys are accepted (the response header X-Sandbox-Ignored
+            lists the keys) or refused.
+        early_delete_refunds: The charges that a deletion within the add grace period refunds: registration
+            and renewals, or only the registration.
+        transfer_lock_from: The start of the period in which a name cannot be transferred: its creation or its
             last transfer, or only its creation.
-        autorenew_tries: Attempts of automatic renewal: once, at expiry, or every day while the name is
-            overdue.
+        autorenew_tries: How often the sandbox tries to renew a name automatically: once, at expiry, or also
+            every day while the name is overdue.
     """
 
     registry_hold: str = one_of("locks.registry_hold", "refused, accepted")
@@ -114,41 +116,47 @@ class RegistryAssumptions:
 
 @dataclass(frozen=True)
 class V2Assumptions:
-    """Open points of the contract in v2.0.
+    """Assumptions about v2.0.
 
     Args:
-        versions: The versions that are served. V and v are the same.
+        versions: The versions in paths that the server accepts. V2.0 and v2.0 are equal.
         token_headers: The headers that may carry the token (--token-header sets them).
-        v2_http_status: The HTTP status of a v2.0 response: the body's code, or always 200.
+        v2_http_status: The HTTP status of a v2.0 response: the code in its body, or always 200.
         customer_edit_by: How PUT /customer finds the customer: by mail (or by customer_id, if the request has
             one), or only by customer_id.
         domain_info_shape: Whether domain info returns the Domain object itself, or an envelope with the
             object in data.
-        domain_check_avail: The type of avail in the domain check.
-        zones_data: Whether data of the zones listing is a list of zones, or only the first zone.
-        customer_delete_refusal_status: status in the refusal to delete a customer with active orders.
-        transfer_status: The words of transfer_status: EPP's (clientApproved, …), or plain ones (approved, …).
-        request_format: Whether form-encoded bodies with nested arrays are accepted as well.
+        domain_check_avail: The JSON type of avail in the response of the domain check.
+        zones_data: Whether data in the response of the zones listing is a list of zones, or only the first
+            zone.
+        customer_delete_refusal_status: The value of status in the response that refuses to delete a customer
+            with active orders.
+        transfer_status: The values of transfer_status: EPP words (clientApproved, …), or plain words
+            (approved, …).
+        request_format: Whether request bodies must be JSON, or can also be form-encoded with nested arrays.
         order_processing: Number of seconds that a new order stays in status 0, and again in status 1.
         extra_contact_params: The extra parameters of a contact: those that the fixture lists under
             contact_params.
-        contact_required: The required fields of a contact: all but company, fax and region, or all.
-        customer_required: The required fields of a new customer: mail and name, those of a contact, or all.
-        phone_form: The form of telephone numbers: any usual form, or as in v3, +380.441234567.
-        active_orders: The orders of a customer that count as active: all except status 6, or only status 2.
-        premium_names: Registering, renewing and transferring a premium name, where v2.0 has no price to agree
-            to: charged at the premium price, or refused. The domain check shows which.
+        contact_required: The required fields of a contact: all except company, fax and region, or all.
+        customer_required: The required fields of a new customer: mail and name, the required fields of a
+            contact, or all.
+        phone_form: The accepted telephone numbers: any common form, or only the form of v3 (+380.441234567).
+        active_orders: The orders of a customer that count as active: all except those with status 6, or only
+            those with status 2.
+        premium_names: Whether v2.0, whose requests cannot agree to a price, charges the premium price for
+            registering, renewing and transferring a premium name, or refuses. If refused, the domain check
+            reports the name as unavailable.
         arriving_status: The status of a name during its transfer from another registrar: 1 or 0.
-        repeated_nameservers: Adding a present name server, or removing an absent one: a refusal, or a
-            response without a change.
+        repeated_nameservers: Whether adding a name server that the domain already has, or removing a missing
+            one, is refused, or accepted without a change.
         v2_name_form: The form of an internationalised name in responses: as the request wrote it (lists: in
             Unicode), always in Unicode, or always in its xn-- form.
-        no_promotion: The promotion of a zone that has none: the regular price and an empty date, nulls, or
-            no keys.
-        renew_maximum: The maximum in a renewal's refusal: the years that can still be added, or the zone's
-            maximum if the period exceeds it.
-        renew_date_end: The meaning of date_end in a renewal: the new end that the client expects, or ignored.
-        license: The body key for the licence number in a registration.
+        no_promotion: The promotion keys of a zone without a promotion: the regular price with an empty date,
+            nulls, or no keys.
+        renew_maximum: The maximum in the error for a period that is too long to renew: the years that can
+            still be added, or the zone's maximum if the period exceeds that.
+        renew_date_end: Whether date_end in a renewal must be the new expiry date, or is ignored.
+        license: The key of the licence number in the body of a registration.
     """
 
     versions: tuple[str, ...] = free("v2.versions", VERSIONS, "V2.0", telling=("V2.1", "V2.0,V2.1"))
@@ -185,58 +193,64 @@ class V2Assumptions:
 
 @dataclass(frozen=True)
 class V3Assumptions:
-    """Open points of the contract in v3.
+    """Assumptions about v3.
 
     Args:
         signature_endpoint: The meaning of ENDPOINT in the signed string: the full URL, the path with its
             query, only the path, or any of them.
-        signature_payload: The meaning of PAYLOAD for an empty body: an empty text, {} (or []), or either.
-        signature_query: Whether the signed URL includes the key, if the query string carries it. The URL
-            never includes the signature.
+        signature_payload: The meaning of PAYLOAD in the signed string for an empty body: an empty string, {}
+            (or []), or any of them.
+        signature_query: Whether the signed URL includes the API key, if the query string contains the key.
+            The signed URL never includes the signature.
         content_type: Whether a body with any content type is read as JSON, or only one with a JSON type.
         v3_http_status: The HTTP status of a v3 error: one that fits the error, or always 200.
-        availability_taken: The status of a registered name.
-        availability_reserved: The status of a name that its registry reserves.
-        availability_unsupported: The status of a name whose zone the service does not offer. Its prices are
-            0.00, its periods 0.
-        availability_invalid: The status of a malformed name, or one that its zone's rules forbid. Its prices
-            are 0.00, its periods 0.
-        availability_out_of_service: The status of a free name whose zone is out of service: the same as
-            in a zone that the service does not offer, or available.
-        contacts_required: The contacts that createDomain requires. The others default to the account's own.
-        contacts_fields: The required fields of each contact: name, address1, city, country, phone, email and
-            zipcode, none, or all ten.
-        contacts_left_out: Omitted fields of a contact in setContacts: they stay, as in v2.0, or become empty.
-            In a new order they are empty.
-        purchase_cost: Operations that require purchaseCost for a premium name: createDomain, or renewDomain
-            and requestTransfer as well. For a premium name, purchaseCost must always equal the price of all
-            years. With whenever_given, this is also true for ordinary names.
-        unlock_transfer_locked: lockedEnabled in the response of unlockTransfer.
-        list_last_page: Whether the list's last page omits lastPage, as it omits nextPage.
-        list_parameters: Whether perPage and page are required (defaults: 100 and 1).
+        availability_taken: The status of a registered name in an availability response.
+        availability_reserved: The status, in an availability response, of a name that its registry reserves.
+        availability_unsupported: The status, in an availability response, of a name whose zone the service
+            does not offer. The prices are 0.00 and the periods 0.
+        availability_invalid: The status, in an availability response, of a name that is malformed or that its
+            zone's rules forbid. The prices are 0.00 and the periods 0.
+        availability_out_of_service: The status, in an availability response, of a free name whose zone is out
+            of service: the same as in a zone that the service does not offer, or available.
+        contacts_required: The contacts that createDomain requires. If a request omits another contact, the
+            domain gets the account's own contact.
+        contacts_fields: The required fields of each contact: seven (name, address1, city, country, phone,
+            email and zipcode), none, or all ten.
+        contacts_left_out: Whether a field that setContacts omits from a contact keeps its value, as in v2.0,
+            or becomes empty. In a new order, an omitted field is always empty.
+        purchase_cost: The operations that require purchaseCost for a premium name: createDomain, or also
+            renewDomain and requestTransfer. For a premium name, purchaseCost must always equal the price of
+            all years. With whenever_given, this is also true for ordinary names.
+        unlock_transfer_locked: The value of lockedEnabled in the response of unlockTransfer.
+        list_last_page: Whether the last page of the domain list omits lastPage, as it omits nextPage.
+        list_parameters: Whether the domain list requires perPage and page. If optional, the defaults are 100
+            and 1.
         set_contacts_answer: The body of a setContacts response: the domain envelope, the contacts, or a
             message.
         expired_status: The v3 status of an expired name, which is out of the DNS.
-        transfer_outcome: The effect of approve, reject and cancel: they end a pending transfer at once.
-            Without them, the transfer completes after the zone's days.
-        update_lock_covers: The changes that lockUpdate and client_update_prohibited forbid: new name servers,
-            contacts, glue records and codes, or only a new registrant. They never forbid renewals and
-            switches.
+        transfer_outcome: The effect of approving, rejecting or cancelling a pending transfer: the transfer
+            ends at once. Otherwise, the transfer completes after the zone's transfer period.
+        update_lock_covers: The changes that lockUpdate and client_update_prohibited forbid: name servers,
+            contacts, glue records and the authorization code, or only a new registrant. Renewals and switches
+            (lock, enableAutorenew, …) stay possible.
         get_domain_order_id: Whether getDomain accepts an order id in place of the name.
         v3_ids: Whether order-id and client-id are strings or integers.
         name_form: The form of an internationalised name in responses: as the request wrote it (lists: in
             Unicode), always in Unicode, or always in its xn-- form.
-        repeated_switch: Enabling a switch that is already on (lock, lockTransfer, enableAutorenew, …): a
-            response without a change, or a refusal.
-        create_autorenew: autorenewEnabled of a new name: as in the request (default: off), on, or off.
-        create_locked: lockedEnabled of a new name: as in the request (default: off), on, or off.
+        repeated_switch: Whether a request that sets a switch (lock, lockTransfer, enableAutorenew, …) to its
+            present state is accepted without a change, or refused.
+        create_autorenew: The value of autorenewEnabled of a new name: as in the request (default: off), on,
+            or off.
+        create_locked: The value of lockedEnabled of a new name: as in the request (default: off), on, or off.
         privacy_term: Whether whois protection is charged for each registered year, or once.
         privacy_renewal: Whether a renewal, by request or by the clock, charges whois protection again.
-        privacy_not_offered: A request for whois protection in a zone that offers none: ignored (the name has
-            no protection, the price is 0 and X-Sandbox-Ignored names the key), or refused.
+        privacy_not_offered: Whether a request for whois protection in a zone without whois protection is
+            ignored (the name has no protection, the price is 0 and X-Sandbox-Ignored names the key), or
+            refused.
         own_glue: Whether a new name server needs a glue record first. This concerns name servers below the
             domain itself, below other domains of the account, and below free names in the service's zones.
-        transfer_years: Number of years that a transfer adds and charges: one, or as many as the request says.
+        transfer_years: The number of years that a transfer adds and charges: one, or the number in the
+            request.
     """
 
     signature_endpoint: str = one_of("v3.signature.endpoint", "any, url, path, path_no_query", observed="url")
@@ -283,10 +297,10 @@ class V3Assumptions:
 
 @dataclass(frozen=True)
 class Assumptions(RegistryAssumptions, V2Assumptions, V3Assumptions):
-    """A value for each open point of the contract."""
+    """All assumptions, each with its value."""
 
     def with_values(self, values: Mapping[str, object]) -> Assumptions:
-        """Return these assumptions with ``values`` changed.
+        """Return a copy with other ``values``, given by public name.
 
         Raise ``Within``, which names every mistake.
         """
@@ -294,16 +308,16 @@ class Assumptions(RegistryAssumptions, V2Assumptions, V3Assumptions):
         return replace(self, **changed) if changed else self
 
     def values(self) -> dict[str, object]:
-        """Return the values of all assumptions by public name."""
+        """Return the value of each assumption by its public name."""
         return dict(zip(_FIELDS, _every(self), strict=True))
 
     def departures(self) -> dict[str, object]:
-        """Return the values that differ from the defaults."""
+        """Return the values that differ from the defaults, by public name."""
         rows = zip(_FIELDS, _every(self), _DEFAULTS, strict=True)
         return {name: value for name, value, default in rows if value != default}
 
 
-#: The fields by public name, and the public names by field name.
+#: ``_FIELDS`` maps public names to fields, and ``_NAMES`` maps names of fields to public names.
 _FIELDS = {field.metadata["name"]: field for field in fields(Assumptions)}
 _NAMES: dict[str, str] = {field.name: name for name, field in _FIELDS.items()}
 _PLACES = {own: place for place, own in enumerate(_NAMES)}
@@ -313,7 +327,7 @@ _PARAMETERS = [Parameter(name, field.metadata["kind"], False) for name, field in
 
 
 def read_values(raw: object) -> dict[str, Any]:
-    """Return values of assumptions by public name.
+    """Read an object of public names and values of assumptions.
 
     Raise ``Within``, which names every mistake and holds the valid values.
     """
@@ -323,12 +337,12 @@ def read_values(raw: object) -> dict[str, Any]:
     return values
 
 
-#: Gets the value of each field.
+#: Returns the values of all assumptions, in the order of ``_FIELDS``.
 _every: Callable[[Assumptions], tuple[object, ...]] = attrgetter(*_NAMES)
 
 
 def profile(name: str) -> Assumptions:
-    """Return the assumptions of a profile.
+    """Return the assumptions of the profile ``documented`` or ``observed``.
 
     ``documented`` has all defaults, ``observed`` the values that clients rely on.
     """
@@ -337,9 +351,9 @@ def profile(name: str) -> Assumptions:
 
 
 def catalogue(values: Assumptions) -> list[dict[str, object]]:
-    """Return all assumptions as data.
+    """Return one JSON object for each assumption.
 
-    Each has its name, value, default, accepted values, observed value and description.
+    Each object has name, value, default, accepted values, observed value and description.
     """
     about = {
         name: words for base in Assumptions.__bases__ for name, words in documented_parameters(base).items()
@@ -358,22 +372,22 @@ def catalogue(values: Assumptions) -> list[dict[str, object]]:
 
 
 def public_name(field: str) -> str:
-    """Return the public name of the assumption in a field."""
+    """Return the public name of ``field``: ``v2.phone`` for ``phone_form``."""
     return _NAMES[field]
 
 
 def kinds() -> dict[str, Kind[Any]]:
-    """Return the kind of value of each assumption, by name."""
+    """Return the kind of each assumption's value, by public name."""
     return {name: field.metadata["kind"] for name, field in _FIELDS.items()}
 
 
 def telling_values() -> dict[str, tuple[object, ...]]:
-    """Return the values of each assumption that are worth a try with a client, by name."""
+    """Return the values of each assumption that ``sweep`` tries, by public name."""
     return {name: tuple(field.metadata["telling"]) for name, field in _FIELDS.items()}
 
 
 class _Watched:
-    """Reads assumptions for one request and records the names of those read."""
+    """A view of assumptions that records the name of each field that a request reads."""
 
     __slots__ = ("_read", "_values")
 
@@ -387,10 +401,10 @@ class _Watched:
 
 
 def watched(values: Assumptions, read: set[str]) -> Assumptions:
-    """Return a read-only view of ``values`` that adds each field read to ``read``."""
+    """Return a read-only view of ``values``. Reading a field adds its name to ``read``."""
     return _Watched(values, read)  # type: ignore[return-value]  # it has the same attributes
 
 
 def named(values: Assumptions, read: Iterable[str]) -> list[tuple[str, object]]:
-    """Return the fields in ``read`` as pairs of public name and value, in order."""
+    """Return public name and value of each field in ``read``, in order of declaration."""
     return [(_NAMES[own], getattr(values, own)) for own in sorted(read, key=_PLACES.__getitem__)]

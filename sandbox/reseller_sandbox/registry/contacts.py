@@ -20,14 +20,14 @@ from reseller_sandbox.values.text_checks import names_phrase
 
 _HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
-#: The fields of a new contact, or the handle of an existing one.
+#: The fields of a new contact, or the handle of an existing contact.
 ContactInput = Mapping[str, str] | str
 
 
 def check(by_role: Mapping[str, ContactInput], wire_names: Mapping[str, str]) -> None:
-    """Refuse with ``invalid_contact`` for the first invalid field.
+    """Refuse with ``invalid_contact`` if a field of a new contact is invalid.
 
-    The refusal uses the field names of the request.
+    The refusal is about the first such field, and uses the field names of the request.
     """
     for role in ROLES:
         contact = by_role.get(role, "")
@@ -37,12 +37,12 @@ def check(by_role: Mapping[str, ContactInput], wire_names: Mapping[str, str]) ->
 
 
 def roles_required(assumed: Assumptions) -> tuple[str, ...]:
-    """Return the roles for which a new domain requires contacts."""
+    """Return the roles for which the registration of a domain must name a contact."""
     return {"none": (), "registrant": ROLES[:1], "all": ROLES}[assumed.contacts_required]
 
 
 def require_roles(draft: Draft, by_role: Mapping[str, object], wire_names: Mapping[str, str]) -> None:
-    """Refuse with ``contacts_required`` if a required contact is missing."""
+    """Refuse with ``contacts_required`` if ``by_role`` lacks a required contact."""
     missing = [wire_names[role] for role in roles_required(draft.assumed) if role not in by_role]
     if missing:
         raise Refused(refusals.CONTACTS_REQUIRED, missing=", ".join(missing))
@@ -51,10 +51,10 @@ def require_roles(draft: Draft, by_role: Mapping[str, object], wire_names: Mappi
 def assign(
     draft: Draft, account: Account, by_role: Mapping[str, ContactInput], current: RoleHandles | None = None
 ) -> RoleHandles:
-    """Return the four handles of a domain.
+    """Create the new contacts in ``by_role``. Return the handles of a domain's contacts.
 
-    For each role, this is the contact in ``by_role``, or else in ``current``, or else the account's own.
-    Equal new contacts become one. Refuse with ``contact_not_found`` for a handle that is not in this account.
+    A role gets the contact in ``by_role``, or else in ``current``, or else the account's own. Equal new
+    contacts become one. Refuse with ``contact_not_found`` for a handle that is not in this account.
     """
     new_handles: dict[Card, str] = {}
     handles: dict[str, str] = {}
@@ -71,7 +71,7 @@ def assign(
 
 
 def completed(draft: Draft, fields: Mapping[str, str], handle: str | None) -> Card:
-    """Return contact details made from ``fields``.
+    """Return contact details from the ``fields`` of a request.
 
     Depending on the assumptions, omitted fields keep their values from the contact ``handle``.
     """
@@ -82,7 +82,7 @@ def completed(draft: Draft, fields: Mapping[str, str], handle: str | None) -> Ca
 
 
 def own(draft: Draft, account: Account, handle: str, field: Term = Term.CONTACT) -> Contact:
-    """Return the account's contact by handle. Refuse with ``contact_not_found``."""
+    """Return the account's contact ``handle``, or refuse with ``contact_not_found``."""
     contact = draft.state.contacts.get(handle)
     if contact is None or contact.account != account.client_id:
         raise Refused(refusals.CONTACT_NOT_FOUND, field=field, handle=handle)
@@ -90,14 +90,14 @@ def own(draft: Draft, account: Account, handle: str, field: Term = Term.CONTACT)
 
 
 def create(draft: Draft, account: Account, card: Card) -> Contact:
-    """Create a contact of ``account`` under a new handle."""
+    """Create a contact of ``account`` with a generated handle (``C000012``)."""
     while (handle := f"C{draft.next('contact'):06d}") in draft.state.contacts:
         pass
     return draft.put(Contact(handle=handle, account=account.client_id, card=card))
 
 
 def parse_handle(text: str) -> str:
-    """Return ``text`` if it is a valid handle. Refuse with ``invalid_handle``."""
+    """Return ``text`` if it is a valid handle, or refuse with ``invalid_handle``."""
     if not _HANDLE.fullmatch(text):
         problem = "it has 1 to 64 letters, digits, dots, hyphens and underscores, a letter or digit first"
         raise Refused(refusals.INVALID_HANDLE, handle=text[:80], problem=problem)
@@ -105,7 +105,7 @@ def parse_handle(text: str) -> str:
 
 
 def is_free(draft: Draft, handle: str) -> bool:
-    """Whether ``handle`` is free. Handles are unique in the whole registry."""
+    """Whether no account has a contact ``handle``. Handles are unique in the registry."""
     return handle not in draft.state.contacts
 
 
@@ -117,7 +117,7 @@ def add(
     extra: Mapping[str, object],
     customer_id: int | None = None,
 ) -> Contact:
-    """Create a contact under a handle that the client chose.
+    """Create a contact of ``account`` with a handle that the client chose.
 
     Refuse, in this order: ``unknown_extra``, ``invalid_extra``, ``invalid_contact``, ``customer_not_found``,
     ``handle_taken``.
@@ -136,7 +136,7 @@ def add(
 
 
 def edit(draft: Draft, contact: Contact, changes: Mapping[str, str], extra: Mapping[str, object]) -> Contact:
-    """Change fields of a contact. Unknown extra parameters are ignored.
+    """Change fields of a contact, and ignore extra parameters that the fixture lacks.
 
     Refuse with ``invalid_extra`` and ``invalid_contact``.
     """
@@ -147,9 +147,9 @@ def edit(draft: Draft, contact: Contact, changes: Mapping[str, str], extra: Mapp
 
 
 def remove(draft: Draft, contact: Contact) -> None:
-    """Delete a contact.
+    """Delete a contact. Refuse with ``contact_linked`` while the contact is in use.
 
-    Refuse with ``contact_linked`` while a domain or the account uses it.
+    A contact is in use if it is a contact of a domain, or the account's own contact.
     """
     linked = draft.state.linked.beginning(("contact", contact.handle))
     number = next((number for *_, number in linked), None)
@@ -162,10 +162,13 @@ def remove(draft: Draft, contact: Contact) -> None:
 
 
 def _extra(draft: Draft, parameters: Mapping[str, object], *, strict: bool) -> tuple[tuple[str, str], ...]:
-    """Return the extra parameters that the registry knows, as sorted pairs."""
+    """Return the ``parameters`` that the fixture declares, as sorted pairs.
+
+    If ``strict``, refuse other parameters with ``unknown_extra``.
+    """
     if not parameters:
         return ()
-    _ = draft.assumed.extra_contact_params  # read it, so that the response names this assumption
+    _ = draft.assumed.extra_contact_params  # read, so that the response header lists this assumption
     known = dict(draft.state.contact_params)
     if strict:
         for name in sorted(parameters):

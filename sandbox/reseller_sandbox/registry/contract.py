@@ -1,4 +1,4 @@
-"""The reseller API as data: its operations, and the words that conditions may use."""
+"""The reseller API as data: its operations, and the words for conditions on requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reseller_sandbox.values.text_checks import nearest
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ApiOperation:
-    """One operation of the API.
+    """One operation of the reseller API, such as ``v3.domains.createDomain``.
 
     ``errors`` maps the name of each documented error to the rules that produce it. ``refuses`` holds the
     operation's rules in the order of its checks. ``shows_status`` is true if the operation only reads and its
@@ -47,7 +47,7 @@ class ApiOperation:
 
     @property
     def interface(self) -> str:
-        """The interface's name: the first part of the operation's id."""
+        """The name of the operation's interface: ``v3`` in ``v3.domains.createDomain``."""
         return self.id.partition(".")[0]
 
 
@@ -55,10 +55,10 @@ Contract = tuple[ApiOperation, ...]
 
 
 class Vocabulary:
-    """The ids of operations and the names of errors, computed on first use.
+    """The operations and errors of the contract, to check the words of conditions.
 
-    ``errors`` maps an interface to its errors. The name of an interface is the first part of its operations'
-    ids. ``operation_at`` returns the operation that takes a method and a path, or None.
+    Ids and names are computed on first use. ``errors`` maps the name of an interface (``v3``) to its errors.
+    ``operation_at`` returns the operation that takes a method and a path, or None.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Vocabulary:
 
     @cached_property
     def errors(self) -> Mapping[str, frozenset[str]]:
-        """The names of errors, by interface."""
+        """The names of the documented errors of each interface."""
         return self._errors()
 
     def interfaces(self, globs: Iterable[Glob]) -> list[str]:
@@ -96,9 +96,9 @@ class Vocabulary:
 
 
 def unknown(match: Match, words: Vocabulary | None) -> Iterator[Mistake]:
-    """Yield the operations and errors in ``match`` that do not exist.
+    """Yield a mistake for each operation and outcome in ``match`` that does not exist.
 
-    Without a vocabulary, every word counts as known.
+    Without ``words``, accept every operation and outcome.
     """
     if words is None:
         return
@@ -114,7 +114,7 @@ def unknown(match: Match, words: Vocabulary | None) -> Iterator[Mistake]:
 
 
 def read_match(value: Any, words: Vocabulary | None) -> Match:
-    """Return ``value`` as a match. Raise ``Within``, which names every mistake."""
+    """Read conditions on requests. Raise ``Within`` with all mistakes."""
     match = MATCH.read(value)
     if wrong := [*unknown(match, words)]:
         raise Within(wrong)

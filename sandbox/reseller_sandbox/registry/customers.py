@@ -1,4 +1,4 @@
-"""Customers of an account, and contact details of customers and contacts."""
+"""Customers of an account, and the checks of contact details."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _PHONE = re.compile(r"\+?[0-9]{1,4}\.[0-9][0-9 ()-]{2,19}")
 _ANY_PHONE = re.compile(r"\+?[0-9(][0-9 .()/-]{2,30}")
 _MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 
-#: The pattern of each field that is not empty, and the words of its refusal.
+#: The pattern that a field must match unless it is empty, and the problem that a refusal states.
 _PATTERNS = {
     "country": (_COUNTRY, "is not a two-letter country code"),
     **dict.fromkeys(("phone", "fax"), (_PHONE, "is not of the form <country code>.<number>")),
     "mail": (_MAIL, "is not an e-mail address"),
 }
 
-#: The same patterns, with any usual form of telephone number.
+#: The same patterns, but any common form of telephone number is valid.
 _LOOSE_PATTERNS = _PATTERNS | dict.fromkeys(("phone", "fax"), (_ANY_PHONE, "is not a telephone number"))
 
 
 def pattern_of(field: str, *, any_phone: bool = False) -> str:
-    """Return the pattern of a field, which may also be empty.
+    """Return the regular expression for a field of contact details, for JSON Schema.
 
-    The pattern is empty if any text is valid.
+    The expression also matches an empty field. Return an empty string if any text is valid.
     """
     pattern, _ = (_LOOSE_PATTERNS if any_phone else _PATTERNS).get(field, (None, ""))
     return "" if pattern is None else f"^({pattern.pattern})?$"
@@ -74,25 +74,25 @@ def require_valid_card(draft: Draft, card: Card) -> None:
 
 
 def tidy(card: Card) -> Card:
-    """Return the contact details in canonical form."""
+    """Return contact details with the country code in capitals."""
     return replace(card, country=card.country.upper())
 
 
-#: The fields of a customer beside the contact details.
+#: The fields of a customer that are not contact details, such as ``lang``.
 OWN_FIELDS = tuple(defaults(Customer))
 
 _REMOVED = (Stage.REDEMPTION, Stage.PENDING_DELETE)
 
 
 def parse_id(digits: str) -> int:
-    """Read a customer id from digits. Refuse with ``invalid_customer_id``."""
+    """Read a customer id. Refuse with ``invalid_customer_id`` unless it has only digits."""
     if not digits.isascii() or not digits.isdigit():
         raise Refused(refusals.INVALID_CUSTOMER_ID, given=digits[:40], field=Term.CUSTOMER)
     return whole(digits)
 
 
 def own(state: State, account: Account, number: int) -> Customer:
-    """Return the account's customer by id. Refuse with ``customer_not_found``."""
+    """Return the account's customer by id, or refuse with ``customer_not_found``."""
     customer = state.customers.get(number)
     if customer is None or customer.account != account.client_id:
         raise Refused(refusals.CUSTOMER_NOT_FOUND, customer=number, field=Term.CUSTOMER)
@@ -100,7 +100,7 @@ def own(state: State, account: Account, number: int) -> Customer:
 
 
 def by_mail(state: State, account: Account, mail: str) -> Customer:
-    """Return the account's customer by mail. Refuse with ``customer_not_found``."""
+    """Return the account's customer by e-mail address, or refuse with ``customer_not_found``."""
     number = state.customer_by_mail.get((account.client_id, mail.lower()))
     if number is None:
         raise Refused(refusals.CUSTOMER_NOT_FOUND, customer=f"with the mail {mail[:80]!r}", field=Term.MAIL)
@@ -108,7 +108,8 @@ def by_mail(state: State, account: Account, mail: str) -> Customer:
 
 
 def create(draft: Draft, account: Account, fields: Mapping[str, str]) -> Customer:
-    """Create a customer of ``account``.
+    """Create a customer of ``account`` with a new id.
+
 
     ``fields`` holds contact details and ``OWN_FIELDS``. Refuse with ``invalid_contact`` and ``mail_taken``.
     """
@@ -120,7 +121,7 @@ def create(draft: Draft, account: Account, fields: Mapping[str, str]) -> Custome
 
 
 def edit(draft: Draft, account: Account, customer: Customer, fields: Mapping[str, str]) -> Customer:
-    """Change fields of a customer. Refuse as ``create`` does."""
+    """Change ``fields`` of a customer. Refuse as ``create`` does."""
     return draft.put(_changed(draft, account, customer, fields))
 
 
@@ -136,7 +137,7 @@ def _changed(draft: Draft, account: Account, customer: Customer, fields: Mapping
 
 
 def active_orders(draft: Draft, customer: Customer) -> list[Order]:
-    """Return the customer's orders that count as active."""
+    """Return the orders that prevent the deletion of ``customer``."""
     orders = list(_orders(draft.state, customer))
     if orders and draft.assumed.active_orders == "status_2":
         return [order for order in orders if order.stage is Stage.ACTIVE]
@@ -144,7 +145,7 @@ def active_orders(draft: Draft, customer: Customer) -> list[Order]:
 
 
 def delete(draft: Draft, customer: Customer) -> None:
-    """Delete a customer, and unlink its contacts and deleted domains.
+    """Delete a customer. Its contacts and deleted domains remain without a customer.
 
     Refuse with ``customer_has_orders`` while the customer has active orders.
     """

@@ -1,4 +1,4 @@
-"""Events of the registry, as the sandbox reports them."""
+"""Events: changes of the registry by the clock or by third parties."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reseller_sandbox.values.money import NOTHING
 
 
 class RegistryEvent(NamedTuple):
-    """An event that has occurred, with its subject: a domain, zone or account.
+    """An event that has occurred. Its subject is a domain, a zone or an account.
 
     ``charged`` is the amount that ``account`` paid (negative for a refund), and ``balance`` its balance after
     the event. ``note`` says why an expected event did not occur. ``stage`` is the earlier stage of the order.
@@ -32,7 +32,7 @@ class RegistryEvent(NamedTuple):
 def concerning(
     draft: Draft, event: str, of: Order | Account, charged: Decimal = NOTHING, note: str = ""
 ) -> RegistryEvent:
-    """Return an event in ``draft`` about an order or account, with the new balance."""
+    """Return an event about an order or account, with the account's current balance."""
     order, account, stage = (
         (of.id, of.account, of.stage) if isinstance(of, Order) else (None, of.client_id, None)
     )

@@ -25,14 +25,14 @@ _VERSIONS = {"v4": 4, "v6": 6}
 
 
 class TypedAddress(NamedTuple):
-    """An address as the client writes it, with its declared type ``v4`` or ``v6``."""
+    """An IP address in a request, with the type that the request declares (``v4``, ``v6``)."""
 
     type: str
     ip: str
 
 
 def parse_addresses(draft: Draft, texts: Sequence[str]) -> tuple[str, ...]:
-    """Return IPv4 and IPv6 addresses in canonical form. Refuse with ``invalid_ip``."""
+    """Return the addresses of a host in canonical form, or refuse with ``invalid_ip``."""
     if not texts:
         raise Refused(INVALID_IP, ip=[], problem="is empty; at least one is required", version=4)
     if len(texts) > MOST_ADDRESSES:
@@ -48,7 +48,7 @@ def parse_addresses(draft: Draft, texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def parse_typed(addresses: Sequence[TypedAddress]) -> tuple[str, ...]:
-    """Return typed addresses in canonical form.
+    """Return addresses in canonical form, after a check of their declared types.
 
     Refuse with ``unknown_ip_type``, then ``invalid_ip``.
     """
@@ -59,7 +59,7 @@ def parse_typed(addresses: Sequence[TypedAddress]) -> tuple[str, ...]:
 
 
 def parse_address(text: str, version: int | None = None) -> str:
-    """Return one address in canonical form, of ``version`` if it is given.
+    """Return an IP address in canonical form. If ``version`` is given, require it.
 
     Refuse with ``invalid_ip`` if the text is not an IP address, or if no name server can have this address.
     """
@@ -76,19 +76,19 @@ def parse_address(text: str, version: int | None = None) -> str:
         problem = f"is {kind} address, which no name server can have"
         raise bad_address(text, problem, version)
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
-        return f"::ffff:{address.ipv4_mapped}"  # because versions of Python write it differently
+        return f"::ffff:{address.ipv4_mapped}"  # ``str`` of such an address depends on the Python version
     return str(address)
 
 
 def require_allowed(draft: Draft, address: str) -> None:
-    """Refuse private addresses with ``invalid_ip`` if the assumptions say so."""
+    """Refuse a private address if ``hosts.private_addresses`` is ``refused``."""
     private = _meant(ipaddress.ip_address(address)).is_private
     if private and draft.assumed.private_glue == "refused":
         raise bad_address(address, "is only for private networks or documentation")
 
 
 def bad_address(text: str, problem: str, version: int | None = None) -> Refused:
-    """Return the refusal of an address.
+    """Return the exception ``invalid_ip`` for the address ``text``.
 
     Its fact ``version`` is the expected IP version, or the version that the text seems to have.
     """
@@ -97,7 +97,7 @@ def bad_address(text: str, problem: str, version: int | None = None) -> Refused:
 
 
 def _meant(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """Return the address that packets go to: of an IPv4-mapped IPv6 address, the IPv4 one."""
+    """Return the IPv4 address in an IPv4-mapped IPv6 address, or else ``address``."""
     return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
 
 
@@ -119,9 +119,10 @@ MOST_NAMESERVERS = 13
 def parse_nameservers(
     draft: Draft, account: int, servers: Sequence[str], domain: str, present: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """Return the names of ``servers`` for ``domain`` in canonical form.
+    """Return the name servers of a request for ``domain``, in canonical form.
 
-    Name servers that are ``present`` already need no glue record. Refuse with ``invalid_nameserver``.
+    Name servers that the domain already has (``present``) need no glue record. Refuse with
+    ``invalid_nameserver``.
     """
     if len(servers) > MOST_NAMESERVERS:
         raise Refused(
@@ -143,9 +144,10 @@ def parse_nameservers(
 
 
 def _glueless_below(state: State, account: int, server: str, domain: str) -> str | None:
-    """Return the domain that lacks a required glue record for ``server``, or None.
+    """Return the domain below which ``server`` needs a glue record, or None.
 
-    This is ``domain``, another domain of the account, or a free domain in a zone of the service.
+    This is ``domain``, another domain of the account, or a free domain in a zone of the service. Return None
+    if the glue record exists.
     """
     if server in state.hosts:
         return None
@@ -158,10 +160,7 @@ def _glueless_below(state: State, account: int, server: str, domain: str) -> str
 
 
 def parse_nameserver(text: str) -> str:
-    """Return the name of a server in canonical form.
-
-    Refuse with ``invalid_nameserver``.
-    """
+    """Return a name server in canonical form, or refuse with ``invalid_nameserver``."""
     try:
         return names.normalise(text)
     except names.BadName as problem:
@@ -171,9 +170,10 @@ def parse_nameserver(text: str) -> str:
 
 
 def parse_host(domain: str, text: str) -> str:
-    """Return the full host name for ``text``: one label, or a whole name with a dot.
+    """Return the full name of a host: ``ns1.example.com`` for ``ns1`` in ``example.com``.
 
-    Refuse with ``invalid_hostname`` if it is malformed, not below ``domain``, or ``domain`` itself.
+    ``text`` is one label, or a full name with a dot. Refuse with ``invalid_hostname`` if the name is
+    malformed or does not lie below ``domain``.
     """
     try:
         name = names.normalise(text if names.dotted(text) else f"{text}.{domain}")
@@ -193,7 +193,7 @@ def of_domain(state: State, domain: str) -> list[Host]:
 
 
 def require_support(draft: Draft, order: Order, action: Action) -> None:
-    """Refuse unless the order's zone supports hosts and its stage allows ``action``."""
+    """Refuse unless the order's zone supports hosts and the order's stage permits ``action``."""
     zone = draft.state.zones[order.zone]
     if not zone.hosts:
         raise Refused(refusals.HOSTS_NOT_SUPPORTED, zone=names.to_unicode(zone.name))
@@ -201,10 +201,7 @@ def require_support(draft: Draft, order: Order, action: Action) -> None:
 
 
 def get(draft: Draft, order: Order, text: str) -> Host:
-    """Return the host ``text`` below the order's domain.
-
-    Refuse with ``host_not_found``.
-    """
+    """Return the host ``text`` below the order's domain, or refuse with ``host_not_found``."""
     name = parse_host(order.name, text)
     host = draft.state.hosts.get(name)
     if host is None or host.domain != order.name:
@@ -213,7 +210,7 @@ def get(draft: Draft, order: Order, text: str) -> Host:
 
 
 def create(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
-    """Create a host below the order's domain."""
+    """Create a host below the order's domain, or refuse with ``host_exists``."""
     name = parse_host(order.name, text)
     addresses = parse_addresses(draft, ips)
     if name in draft.state.hosts:
@@ -222,7 +219,7 @@ def create(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
 
 
 def update(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
-    """Replace the addresses of a host."""
+    """Replace all addresses of a host with ``ips``."""
     host = get(draft, order, text)
     return draft.put(replace(host, ips=parse_addresses(draft, ips)))
 
@@ -230,7 +227,7 @@ def update(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
 def change(
     draft: Draft, order: Order, text: str, add: Sequence[TypedAddress], remove: Sequence[TypedAddress]
 ) -> Host:
-    """Remove addresses from a host and add others. At least one must remain.
+    """Remove addresses from a host and add others. At least one address must remain.
 
     Refuse with ``host_not_found``, ``unknown_ip_type`` and ``invalid_ip``.
     """
@@ -253,7 +250,7 @@ def change(
 
 
 def delete(draft: Draft, order: Order, text: str) -> Host:
-    """Delete a host. Refuse with ``host_in_use`` while a domain is delegated to it."""
+    """Delete a host. Refuse with ``host_in_use`` while it is a domain's name server."""
     host = get(draft, order, text)
     require_unused(draft.state, host, besides=None)
     draft.remove(host)
@@ -261,7 +258,7 @@ def delete(draft: Draft, order: Order, text: str) -> Host:
 
 
 def require_unused(state: State, host: Host, besides: Order | None) -> None:
-    """Refuse with ``host_in_use`` while a domain is delegated to ``host``.
+    """Refuse with ``host_in_use`` while ``host`` is a name server of a domain.
 
     The domain of order ``besides`` does not count.
     """

@@ -1,4 +1,4 @@
-"""Indexes: the tables of records with their index entries, and persistent sorted sets."""
+"""Tables of records, the index entries of each record, and immutable sorted sets."""
 
 from __future__ import annotations
 
@@ -25,24 +25,26 @@ from reseller_sandbox.registry.model import (
     Zone,
 )
 
-#: An entry of the calendar: the instant, the kind of event, and the key of its record.
+#: An entry of the calendar: an instant, a key of ``HOLDERS``, and the key of the record that changes then.
 Due = tuple[datetime, str, Any]
 Dues = tuple[Due, ...]
 
-#: The fields of a zone that hold promotions. Their ends have the same names in the calendar.
+#: The fields of a zone that hold promotions. The calendar uses the same names for the end of a promotion.
 PROMOTIONS = ("registration_promotion", "renewal_promotion")
 
-#: Index entries: the name of the index, the key, and its value in a map or None in a sorted set.
+#: Index entries: the name of the index, the key, and the value. The value is None if the index is a sorted
+#: set.
 Entries = tuple[tuple[str, Any, Any], ...]
 
 
 def nothing(_: Any) -> tuple[()]:
-    """Return no index entries."""
+    """Return no entries, for a kind of record without an index."""
     return ()
 
 
 class Table(NamedTuple):
-    """The table of one kind of record.
+    """The name, key and index entries of one kind of record.
+
 
     ``due`` returns the calendar entries of a record, and ``indexed`` its entries in all other indexes. Both
     are functions of the record alone, so an index always agrees with its table.
@@ -54,7 +56,7 @@ class Table(NamedTuple):
     indexed: Callable[[Any], Entries] = nothing
 
     def entries(self, record: Any) -> Entries:
-        """Return the entries of ``record`` in all indexes, or no entries for None."""
+        """Return the entries of ``record`` in all indexes. None has no entries."""
         if record is None:
             return ()
         due, indexed = self.due(record), self.indexed(record)
@@ -131,7 +133,7 @@ def _ledger_indexed(entry: LedgerEntry) -> Entries:
     return (("ledger_of_account", (entry.account, entry.id), None),)
 
 
-#: The table of each kind of record.
+#: Maps each type of record to its table.
 TABLES: Mapping[type, Table] = {
     Account: Table("accounts", attrgetter("client_id"), indexed=_account_indexed),
     Customer: Table("customers", attrgetter("customer_id"), indexed=_customer_indexed),
@@ -144,7 +146,7 @@ TABLES: Mapping[type, Table] = {
     ScheduledAction: Table("scheduled", attrgetter("id"), _scheduled_due, _scheduled_indexed),
 }
 
-#: The kind of record that each kind of calendar entry refers to.
+#: Maps the kind of a calendar entry to the type of the record that changes at that instant.
 HOLDERS: Mapping[str, type] = {
     "order": Order,
     "retry": Order,
@@ -164,7 +166,7 @@ _Leaves = tuple[tuple[Any, ...], ...]
 
 
 def _cut(keys: Sequence[Any]) -> _Leaves:
-    """Return leaves that hold ``keys``, none wider than ``_WIDEST``."""
+    """Split ``keys`` into leaves (tuples) of at most ``_WIDEST`` keys."""
     if len(keys) <= _WIDEST:
         return (tuple(keys),) if keys else ()
     width = -(-len(keys) // -(-len(keys) // _FILLED))
@@ -172,7 +174,7 @@ def _cut(keys: Sequence[Any]) -> _Leaves:
 
 
 class Ordered(Generic[Key]):
-    """An immutable sorted set of tuples, for pages of orders and the calendar of due events.
+    """An immutable sorted set of tuples, for lists in pages and for the calendar.
 
     The set is a sorted tuple of leaves, and each leaf is a sorted tuple of keys. Adding or removing a key
     copies one leaf and the tuple of leaves. Older sets therefore stay valid, and a snapshot is one reference.
@@ -185,11 +187,12 @@ class Ordered(Generic[Key]):
         ordered = sorted(keys)
         unique = [key for key, before in zip(ordered, [None, *ordered], strict=False) if key != before]
         self._leaves = _cut(unique)
-        #: The rank of the first key of each leaf, and the number of all keys, once a caller needs them.
+        #: The rank of the first key of each leaf, then the number of all keys. None until a caller needs
+        #: ranks.
         self._starts: list[int] | None = None
 
     def _place(self, key: Any) -> int:
-        """Return the index of the leaf that holds ``key`` or could take it."""
+        """Return the index of the leaf where ``key`` is, or where it would be added."""
         at = bisect_left(self._leaves, (key,))
         begins_with_key = self._leaves[at : at + 1] and self._leaves[at][0] == key
         return at if begins_with_key else max(at - 1, 0)
@@ -218,15 +221,15 @@ class Ordered(Generic[Key]):
         return new
 
     def add(self, key: Key) -> Ordered[Key]:
-        """Return the set with ``key``."""
+        """Return a set that also contains ``key``."""
         return self._changed(key, added=True)
 
     def remove(self, key: Key) -> Ordered[Key]:
-        """Return the set without ``key``, which may be absent."""
+        """Return a set without ``key``. If ``key`` is absent, return this set."""
         return self._changed(key, added=False)
 
     def rank(self, key: tuple[Any, ...]) -> int:
-        """Return the number of keys smaller than ``key``, which may be absent."""
+        """Return the number of keys that are smaller than ``key``."""
         at = self._place(key)
         return self._ranks()[at] + bisect_left(self._leaves[at], key) if self._leaves else 0
 
@@ -240,7 +243,10 @@ class Ordered(Generic[Key]):
         return islice(chain.from_iterable(leaves), start - starts[at], None)
 
     def count(self, prefix: tuple[Any, ...]) -> int:
-        """Return the number of keys with ``prefix``, whose last part is an integer."""
+        """Return the number of keys that begin with ``prefix``.
+
+        The last part of ``prefix`` must be an integer.
+        """
         return self.rank((*prefix[:-1], prefix[-1] + 1)) - self.rank(prefix)
 
     def first(self) -> Key | None:
@@ -248,7 +254,7 @@ class Ordered(Generic[Key]):
         return self._leaves[0][0] if self._leaves else None
 
     def beginning(self, prefix: tuple[Any, ...], start: int = 0) -> Iterator[Key]:
-        """Yield the keys with ``prefix`` in order, skipping the first ``start`` of them."""
+        """Yield the keys that begin with ``prefix``, in order, without the first ``start``."""
         width = len(prefix)
         for key in self.walk(self.rank(prefix) + start):
             if key[:width] != prefix:

@@ -1,4 +1,4 @@
-"""The ledger: each charge and refund changes a balance and adds an entry.
+"""The ledger: each charge and refund changes an account's balance and adds an entry.
 
 An account's balance is always its opening balance plus the sum of its entries.
 """
@@ -21,7 +21,7 @@ _CAUSE = re.compile(r"(r[0-9]{1,18})(?::duplicate)?")
 
 
 def can_pay(account: Account, amount: Decimal) -> bool:
-    """Whether the balance covers ``amount``. Other registrars can always pay."""
+    """Whether the account's balance covers ``amount``. Other registrars can always pay."""
     return account.client_id == OUTSIDE or account.balance >= amount
 
 
@@ -37,9 +37,9 @@ def require_funds(account: Account, amount: Decimal) -> None:
 
 
 def charge(draft: Draft, order: Order, amount: Decimal, purpose: Purpose, years: int = 0) -> tuple[int, ...]:
-    """Charge ``amount`` to the order's account. Return the ids of the new entries.
+    """Charge ``amount`` to the order's account. Return the ids of the new ledger entries.
 
-    Return no ids if the amount is 0.
+    An amount of 0, and an order of another registrar, have no ledger entry.
     """
     account = draft.state.accounts[order.account]
     require_funds(account, amount)
@@ -49,7 +49,7 @@ def charge(draft: Draft, order: Order, amount: Decimal, purpose: Purpose, years:
 
 
 def refund(draft: Draft, entries: Iterable[int]) -> Decimal:
-    """Refund ``entries`` and return the sum."""
+    """Refund the charges with these ids of ledger entries. Return the refunded sum."""
     total = money.NOTHING
     for number in entries:
         charged = draft.state.ledger[number]
@@ -60,12 +60,12 @@ def refund(draft: Draft, entries: Iterable[int]) -> Decimal:
 
 
 def adjust(draft: Draft, account: Account, amount: Decimal) -> LedgerEntry:
-    """Change the balance for a reason outside the registry, such as a top-up."""
+    """Add ``amount`` to the balance for a reason outside the registry, such as a top-up."""
     return _enter(draft, account, amount, Purpose.ADJUSTMENT)
 
 
 def total(draft: Draft, entries: Iterable[int]) -> Decimal:
-    """Return the total cost of ``entries``."""
+    """Return the sum of the charges with these ids of ledger entries, as a positive amount."""
     amounts = [draft.state.ledger[number].amount for number in entries]
     return -sum(amounts, money.NOTHING)
 
@@ -87,7 +87,7 @@ def _enter(draft: Draft, account: Account, amount: Decimal, purpose: Purpose, **
 
 
 def latest_request(state: State) -> int:
-    """Return the number of the latest request in the ledger.
+    """Return the number of the latest request in the ledger: 12 for ``r12``, or 0.
 
     Later requests get higher numbers, so that no two requests share a name.
     """
@@ -96,7 +96,7 @@ def latest_request(state: State) -> int:
 
 
 def request_of(cause: str) -> str | None:
-    """Return the request that caused a ledger entry, or None.
+    """Return the name of the request (``r12``) in a ledger entry's ``cause``, or None.
 
     The repetition of a duplicated request counts as the request itself.
     """

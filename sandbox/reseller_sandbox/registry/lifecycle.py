@@ -1,7 +1,7 @@
 """The life cycle of a domain: possible actions by stage, and timed transitions.
 
-``MOVES`` defines the actions of each stage for both generations. A fixture can override the actions of a
-stage. ``TIMED`` defines the transitions that the clock makes, and their cost.
+``MOVES`` defines the actions of each stage, for v3 and v2.0. A fixture can override the actions of a stage.
+``TIMED`` defines the transitions that the clock makes, and their cost.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from reseller_sandbox.values.names import to_unicode
 
 
 class Move(Struct, frozen=True):
-    """A row of the table: ``action`` is possible at ``stages``, leads to ``target``.
+    """A rule of the life cycle: at ``stages``, ``action`` is possible and leads to ``target``.
 
     If ``target`` is None, the stage stays. ``in_grace`` is the target within the add grace period.
     ``counterpart`` is the target of the other order of a transfer. ``while_leaving`` is true if the action is
@@ -79,10 +79,10 @@ MOVES: tuple[Move, ...] = (
 )
 
 
-#: The assumption that sets the processing time.
+#: The public name of the assumption that sets the processing time of a new order.
 _PROCESSING_TIME = public_name("order_processing")
 
-#: The actions that create an order, each with its first stage.
+#: The requests that create an order, each with the first stage of the order.
 _CREATIONS = {
     "registration": Stage.ACTIVE,
     f"registration, with {_PROCESSING_TIME}": Stage.REQUESTED,
@@ -96,10 +96,9 @@ End = Callable[[datetime, datetime, Policy, timedelta], datetime]
 
 
 class Period(Struct, frozen=True):
-    """The end of a stage, with a description in ``words``.
+    """The length of a stage: ``end`` computes its end, and ``words`` describes the length.
 
-    ``end`` computes the end from the start of the stage, the order's expiry, the zone's policy and the
-    processing time.
+    ``end`` receives the start of the stage, the order's expiry, the zone's policy and the processing time.
     """
 
     words: str
@@ -116,7 +115,7 @@ DAY = Period("each day, where lifecycle.autorenew.tries is daily", lambda since,
 
 
 class TimedTransition(Struct, frozen=True):
-    """A timed transition: when ``period`` ends, ``stage`` becomes ``target``.
+    """A transition by the clock: when ``period`` ends, ``stage`` becomes ``target``.
 
     If several transitions of a stage end at the same instant, the first one that is not blocked applies. A
     transition with ``years`` is an automatic renewal for so many years at its price. The balance or the
@@ -159,17 +158,17 @@ _PROCESSED = frozenset(row.stage for row in TIMED if row.period is PROCESSING)
 
 
 def timed_transitions(stage: Stage) -> Sequence[TimedTransition]:
-    """Return the transitions from ``stage``, without repeated attempts."""
+    """Return the transitions that end ``stage``, without the daily renewal attempt."""
     return _TRANSITIONS[stage]
 
 
 def trial(stage: Stage) -> TimedTransition | None:
-    """Return the transition that is attempted repeatedly at ``stage``."""
+    """Return the transition that the clock tries daily at ``stage``, or None."""
     return _REPEATED.get(stage)
 
 
 def completion(requested: datetime, policy: Policy) -> datetime:
-    """Return the instant at which a transfer from ``requested`` completes by default."""
+    """Return the instant at which a transfer completes if nobody decides it earlier."""
     return min(
         row.period.end(requested, requested, policy, timedelta()) for row in timed_transitions(Stage.ARRIVING)
     )
@@ -178,9 +177,9 @@ def completion(requested: datetime, policy: Policy) -> datetime:
 def due(
     stage: Stage, since: datetime, expires: datetime, policy: Policy, processing: timedelta
 ) -> datetime | None:
-    """Return the instant at which the clock ends ``stage``, which began at ``since``.
+    """Return the instant at which the clock ends a ``stage`` that began at ``since``.
 
-    Return None for a transfer's order, because the transfer itself has the end.
+    Return None for an incoming order, because its transfer record has the instant.
     """
     if stage is Stage.ARRIVING:
         return None
@@ -190,7 +189,7 @@ def due(
 
 
 def ending(draft: Draft, order: Order) -> Sequence[TimedTransition]:
-    """Return the transitions of ``order`` whose period ends first, in order."""
+    """Return the timed transitions that end the stage of ``order`` first, in order."""
     rows = timed_transitions(order.stage)
     if all(row.period is rows[0].period for row in rows):
         return rows
@@ -200,7 +199,7 @@ def ending(draft: Draft, order: Order) -> Sequence[TimedTransition]:
 
 
 def retry(order: Order, assumed: Assumptions, now: datetime) -> datetime | None:
-    """Return the instant of the next automatic renewal attempt of ``order``, or None."""
+    """Return the instant of the next daily attempt to renew an overdue order, or None."""
     row = trial(order.stage) if order.autorenew else None
     if row is None or assumed.autorenew_tries == "once":
         return None
@@ -214,7 +213,7 @@ def _processing(draft: Draft, stage: Stage) -> timedelta:
 
 
 def enter(draft: Draft, order: Order, stage: Stage, **more: Any) -> Order:
-    """Write ``order`` at ``stage`` as of now, and return it.
+    """Move ``order`` to ``stage`` at the current instant, and return the new record.
 
     The stage may stay the same, with new dates. If the order's term is over, it becomes overdue instead of
     active. ``more`` are other fields to change. None of them may affect the length of the stage.
@@ -230,7 +229,7 @@ def enter(draft: Draft, order: Order, stage: Stage, **more: Any) -> Order:
 
 
 def permits(state: State, stage: Stage, action: Action) -> bool:
-    """Whether ``action`` is possible at ``stage``, by the fixture or by ``MOVES``."""
+    """Whether the fixture, or else ``MOVES``, permits ``action`` at ``stage``."""
     for overridden, actions in state.permits:
         if overridden is stage:
             return action in actions
@@ -238,7 +237,7 @@ def permits(state: State, stage: Stage, action: Action) -> bool:
 
 
 class Edge(NamedTuple):
-    """A transition by request between two stages.
+    """A transition between two stages that a request causes.
 
     None stands for no order: before its creation, or after its end.
     """
@@ -249,7 +248,7 @@ class Edge(NamedTuple):
 
 
 def edges(state: State) -> Iterator[Edge]:
-    """Yield every transition by request that ``state`` permits."""
+    """Yield every transition that a request can cause in ``state``."""
     for action, stage in _CREATIONS.items():
         yield Edge(None, stage, action)
     for move in MOVES:
@@ -277,7 +276,7 @@ def leaving(state: State, order: Order) -> bool:
 
 
 def require(draft: Draft, order: Order, action: Action, *, locks: bool = True) -> Move:
-    """Return the row for ``action``, or refuse.
+    """Return the rule for ``action``, or refuse if ``action`` is not possible now.
 
     Refuse, in this order: ``wrong_state``, ``transfer_pending``, ``locked``. With ``locks=False``, the caller
     checks the flag, because the flag forbids the action only in part.
@@ -295,9 +294,10 @@ def require(draft: Draft, order: Order, action: Action, *, locks: bool = True) -
 
 
 def require_unlocked(draft: Draft, order: Order, action: Action, *, registrant: bool = False) -> None:
-    """Refuse with ``locked`` if a flag of ``order`` forbids ``action``.
+    """Refuse with ``locked`` if a flag of ``order`` (a lock) forbids ``action``.
 
-    The update lock forbids the actions in ``v3.update_lock.covers``, and a new ``registrant`` in any case.
+    The assumption ``v3.update_lock.covers`` decides which actions the update lock forbids. A new
+    ``registrant`` is always forbidden.
     """
     flag = _BY_ACTION[action].forbidden_by
     if flag is None or flag not in order.flags:
@@ -309,7 +309,7 @@ def require_unlocked(draft: Draft, order: Order, action: Action, *, registrant: 
         )
 
 
-#: The actions that clear and set each flag.
+#: Maps each flag to the actions that clear it and set it.
 SWITCHES: Mapping[Flag, tuple[Action, Action]] = {
     Flag.HOLD: (Action.RELEASE_HOLD, Action.HOLD),
     Flag.TRANSFER_PROHIBITED: (Action.UNLOCK_TRANSFER, Action.LOCK_TRANSFER),

@@ -1,4 +1,4 @@
-"""Limits on the worlds of a server."""
+"""Limits of a server: how many worlds it has, and how much each world keeps."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ class Limits:
 
     Args:
         max_worlds: Maximum number of worlds, including the default one.
-        world_idle: Delete worlds that are unused for this many seconds. 0 keeps them.
-        journal: Number of requests that a world keeps to read and rewind to.
-        journal_body: Number of bytes kept of each body.
-        max_branches: Number of abandoned branches that a world keeps.
-        max_events: Number of events that a world keeps, and of dropped requests that it keeps as events.
+        world_idle: Delete a world after this many seconds without a request. 0 keeps all worlds.
+        journal: Maximum number of requests in the journal of a world. You can rewind to these requests.
+        journal_body: Maximum number of bytes that the journal keeps of each body.
+        max_branches: Maximum number of branches that a world keeps.
+        max_events: Maximum number of events that a world keeps, and of requests that it keeps as events when
+            the journal drops them.
         max_snapshots: Maximum number of snapshots in a world.
         max_faults: Maximum number of fault rules in a world.
     """
@@ -36,6 +37,6 @@ class Limits:
     max_faults: _Count = 1000
 
     def require_room_for_faults(self, count: int) -> None:
-        """Refuse with ``too_many_faults`` if ``count`` rules exceed the limit."""
+        """Refuse with ``too_many_faults`` if a world would have more than ``max_faults`` rules."""
         if count > self.max_faults:
             raise Refused(TOO_MANY_FAULTS, count=count, limit=self.max_faults, setting="--max-faults")

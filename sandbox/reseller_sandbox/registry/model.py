@@ -1,6 +1,6 @@
-"""Records of the registry. Records are immutable, so a change makes a new record.
+"""Records of the registry. Records are immutable: a change makes a new record.
 
-A field with a kind is a key of a fixture.
+A fixture can set a field if the annotation of the field has a kind.
 
 Domain names are in ASCII form (``xn--…``), money is a ``Decimal`` in the account's currency, and instants
 are aware UTC datetimes in whole seconds.
@@ -34,7 +34,7 @@ from reseller_sandbox.values.patterns import PATTERN
 
 
 class Action(StrEnum):
-    """An action that a registrant can request. The value continues a sentence."""
+    """An action of the registrant. The value is the action as a noun in error messages."""
 
     RENEW = "renewal"
     RESTORE = "restore"
@@ -61,7 +61,7 @@ class Action(StrEnum):
 
     @property
     def key(self) -> str:
-        """The name of the action in fixtures."""
+        """The name of the action in fixtures: ``lock_transfer``."""
         return self.name.lower()
 
 
@@ -72,15 +72,15 @@ READ_ACTIONS = frozenset({Action.CHECK_HOST, Action.READ_HOSTS, Action.READ_AUTH
 #: The name of the world that every server has.
 DEFAULT = "default"
 
-#: The account of all other registrars. It has no credentials and pays nothing.
+#: The client id that stands for all other registrars. This account has no credentials and pays nothing.
 OUTSIDE = 0
 
-#: The longest term of a domain from now, in years.
+#: The maximum term of a domain in years, counted from the current instant.
 LONGEST_TERM = 10
 
 
 class Stage(StrEnum):
-    """The stage of an order in its life cycle."""
+    """The stage of an order in the life cycle of its domain."""
 
     REQUESTED = "requested"
     PROCESSING = "processing"
@@ -93,7 +93,7 @@ class Stage(StrEnum):
 
 
 class Flag(StrEnum):
-    """A flag of a domain, by its EPP name.
+    """A flag of a domain. The value is the EPP status in snake case.
 
     The registry sets flags that begin with ``server_``, the registrant sets the others.
     """
@@ -111,7 +111,7 @@ HOLDS = frozenset({Flag.HOLD, Flag.SERVER_HOLD})
 
 
 class TransferStatus(StrEnum):
-    """The status of a transfer, by its EPP name."""
+    """The status of a transfer. The value is the EPP word."""
 
     PENDING = "pending"
     CLIENT_APPROVED = "clientApproved"
@@ -122,7 +122,7 @@ class TransferStatus(StrEnum):
 
 
 class Purpose(StrEnum):
-    """The purpose of a ledger entry."""
+    """The purpose of a charge, refund or adjustment in the ledger."""
 
     REGISTRATION = "registration"
     RENEWAL = "renewal"
@@ -180,7 +180,7 @@ class Customer(Struct, frozen=True, kw_only=True):
 
 
 class Contact(Struct, frozen=True, kw_only=True):
-    """A contact with its handle. ``extra`` holds other parameters as sorted pairs."""
+    """A contact of an account, by handle. ``extra`` holds extra parameters as sorted pairs."""
 
     handle: str
     account: int
@@ -190,7 +190,7 @@ class Contact(Struct, frozen=True, kw_only=True):
 
 
 class RoleHandles(Struct, frozen=True, kw_only=True):
-    """The handles of a domain's four contacts."""
+    """The handles of the contacts of a domain, by role."""
 
     registrant: str
     admin: str
@@ -198,7 +198,7 @@ class RoleHandles(Struct, frozen=True, kw_only=True):
     billing: str
 
 
-#: The kinds of zones for filters of a listing.
+#: The types of zones by which a request can filter the listing of zones.
 ZONE_TYPES = ("popular", "international", "ukrainian", "new")
 
 Price = Annotated[Decimal, AMOUNT]
@@ -208,7 +208,7 @@ Toggle = Annotated[bool, SWITCH]
 
 
 class Promotion(Struct, frozen=True, kw_only=True):
-    """A lower yearly price until an instant."""
+    """A lower price per year, which ends at the instant ``until``."""
 
     price: Decimal
     until: datetime
@@ -236,7 +236,7 @@ class Prices(Struct, frozen=True, kw_only=True):
         renewal: Price of a renewal, per year.
         transfer: Price of a transfer.
         restore: Price of a restore in redemption.
-        privacy: Price of whois protection, per year. Without it, the zone offers none.
+        privacy: Price of whois protection, per year. Without this price, the zone offers no protection.
         owner_change: Price of a change of the registrant.
     """
 
@@ -274,17 +274,17 @@ class Zone(Struct, frozen=True, kw_only=True):
     ``premium`` and ``reserved`` hold first labels in ASCII form.
 
     Args:
-        types: The listings that include the zone.
-        prices: The prices.
-        min_years: The shortest registration.
-        max_years: The longest registration.
-        policy: Its periods, in days.
+        types: The types of the zone, by which requests filter the listing of zones.
+        prices: The prices of ordinary names in the zone.
+        min_years: The shortest registration, in years.
+        max_years: The longest registration, in years.
+        policy: The periods of the zone's life cycle, in days.
         transfers: Whether names can be transferred.
         hosts: Whether names can have hosts with glue records.
         idn: Whether internationalised names are accepted.
-        license: Pattern of the licence number, which makes the number required.
-        in_service: Whether the zone's registry is available.
-        premium: The prices of single names, by label.
+        license: Regular expression for licence numbers. If set, a registration requires a licence number.
+        in_service: Whether the zone's registry accepts requests.
+        premium: The prices of premium names, by label.
         reserved: Labels that nobody can register.
     """
 
@@ -306,7 +306,7 @@ class Zone(Struct, frozen=True, kw_only=True):
 
 
 class Order(Struct, frozen=True, kw_only=True):
-    """An account's order for a domain, from the request to the release.
+    """An account's order for a domain, from the first request to the release of the domain.
 
     ``created`` is the instant of the domain's first registration. ``since`` is the start of the current
     stage, and ``due`` is its end if nobody acts. ``registration`` holds ids of ledger entries of the
@@ -339,7 +339,7 @@ class Order(Struct, frozen=True, kw_only=True):
 
 
 class Host(Struct, frozen=True, kw_only=True):
-    """A name server below a registered domain, with its glue addresses."""
+    """A name server below a registered domain, with the addresses of its glue record."""
 
     name: str
     domain: str
@@ -347,7 +347,7 @@ class Host(Struct, frozen=True, kw_only=True):
 
 
 class Transfer(Struct, frozen=True, kw_only=True):
-    """The latest transfer of a domain, from the losing to the gaining order."""
+    """The latest transfer of a domain from one account (losing) to another (gaining)."""
 
     name: str
     status: TransferStatus = TransferStatus.PENDING
@@ -369,13 +369,13 @@ class LedgerEntry(Struct, frozen=True, kw_only=True):
     """One change of a balance: negative for a charge, positive for a refund.
 
     Args:
-        amount: The amount, negative for a charge.
-        purpose: The purpose.
-        cause: The request or event that caused it. Default: fixture.
-        operation: The operation of that request.
-        order: The id of the order.
-        years: The number of years paid for.
-        refunds: The id of the entry that it refunds.
+        amount: The amount that the entry adds to the balance, negative for a charge.
+        purpose: The purpose of the charge, refund or adjustment.
+        cause: The request or event that caused the entry. Default: fixture.
+        operation: The operation of the request that caused the entry.
+        order: The id of the order that the entry is about.
+        years: The number of years that the amount pays for.
+        refunds: The id of the charge that this entry refunds.
     """
 
     id: int
@@ -392,7 +392,7 @@ class LedgerEntry(Struct, frozen=True, kw_only=True):
 
 
 class ScheduledAction(Struct, frozen=True, kw_only=True):
-    """An action of a third party ``at`` an instant or ``after`` a request.
+    """A third party's action that is scheduled ``at`` an instant or ``after`` a request.
 
     ``parameters`` are sorted pairs. ``applied`` is the instant at which the sandbox carried the action out or
     refused it. ``refused`` is the message of that refusal.

@@ -1,4 +1,4 @@
-"""Orders: find, change and delete domains."""
+"""Orders: find, change and delete the domains of an account."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CODE_LENGTHS = (4, 64)
 
 
 def own(state: State, account: Account, name: str) -> Order:
-    """Return the account's order for ``name``. Refuse with ``domain_not_found``.
+    """Return the account's order for the domain ``name``, or refuse with ``domain_not_found``.
 
     The refusal's fact ``elsewhere`` is true if another account holds the name.
     """
@@ -35,9 +35,9 @@ def own(state: State, account: Account, name: str) -> Order:
 
 
 def own_by_id(state: State, account: Account, number: str) -> Order:
-    """Return the account's order by its id in digits.
+    """Return the account's order by id, or refuse with ``domain_not_found``.
 
-    Refuse with ``domain_not_found``.
+    ``number`` holds digits.
     """
     order = state.orders.get(whole(number))
     if order is None or order.account != account.client_id:
@@ -46,7 +46,7 @@ def own_by_id(state: State, account: Account, number: str) -> Order:
 
 
 def delete(draft: Draft, order: Order) -> Decimal:
-    """Delete a domain and return the refund.
+    """Delete a domain. Return the refund, or 0 after the add grace period.
 
     Within the add grace period, the domain is released at once and refunded. Otherwise, it goes to
     redemption. Refuse with ``host_in_use`` while another domain is delegated to a host below this one. The
@@ -69,7 +69,7 @@ def delete(draft: Draft, order: Order) -> Decimal:
 
 
 def release(draft: Draft, order: Order) -> None:
-    """Remove the order of a domain, its hosts and its latest transfer."""
+    """Remove a domain from the registry: its order, its hosts and its latest transfer."""
     for host in hosts.of_domain(draft.state, order.name):
         draft.remove(host)
     transfer = draft.state.transfers.get(order.name)
@@ -79,7 +79,7 @@ def release(draft: Draft, order: Order) -> None:
 
 
 def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order:
-    """Replace the name servers of a domain with one or more others."""
+    """Replace the name servers of a domain. ``servers`` must name at least one server."""
     require(draft, order, Action.SET_NAMESERVERS)
     if not servers:
         raise Refused(refusals.INVALID_NAMESERVER, server=[], problem="is empty; at least one is required")
@@ -90,7 +90,7 @@ def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order
 def set_contacts(
     draft: Draft, order: Order, by_role: Mapping[str, ContactInput], wire_names: Mapping[str, str]
 ) -> Order:
-    """Change the contacts of a domain. Roles that are not in ``by_role`` stay.
+    """Change the contacts of a domain for the roles in ``by_role``.
 
     A new registrant costs the zone's owner-change price. Refuse with ``locked``, ``invalid_contact``,
     ``contact_not_found`` and ``insufficient_funds``.
@@ -126,9 +126,9 @@ def _same(draft: Draft, order: Order, role: str, contact: ContactInput) -> bool:
 
 
 def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -> Order:
-    """Set or clear a flag.
+    """Set or clear a ``flag`` of a domain with ``action``, which must be possible.
 
-    If the flag already has that value, the assumptions can refuse the action.
+    If the flag already has that value, the assumption ``v3.switches.repeated`` can refuse the action.
     """
     require(draft, order, action)
     if action is Action.RELEASE_HOLD:
@@ -139,16 +139,16 @@ def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -
 
 
 def require_releasable(draft: Draft, order: Order) -> None:
-    """Refuse with ``held_by_registry`` while the registry holds the domain, too.
+    """Refuse with ``held_by_registry`` if the registry also holds the domain.
 
-    The registrant then cannot end its own hold.
+    Unless ``locks.registry_hold`` is ``accepted``, the registrant then cannot end its own hold.
     """
     if Flag.SERVER_HOLD in order.flags and draft.assumed.registry_hold == "refused":
         raise Refused(refusals.HELD_BY_REGISTRY, name=to_unicode(order.name))
 
 
 def set_autorenew(draft: Draft, order: Order, on: bool) -> Order:
-    """Switch auto-renewal on or off."""
+    """Switch the automatic renewal of a domain on or off."""
     require(draft, order, Action.SET_AUTORENEW)
     if order.autorenew is on:
         return _unchanged(draft, order, Action.SET_AUTORENEW)
@@ -172,7 +172,7 @@ def _unchanged(draft: Draft, order: Order, action: Action) -> Order:
 
 
 class Edit(Struct, frozen=True, kw_only=True):
-    """Changes of an order: flags, contacts by role, name servers to add and remove."""
+    """Changes to an order: flags, contacts by role, and name servers to add and remove."""
 
     flags: Mapping[Flag, bool] = field(default_factory=dict)
     contacts: Mapping[str, str] = field(default_factory=dict)
@@ -181,7 +181,7 @@ class Edit(Struct, frozen=True, kw_only=True):
 
 
 def edit(draft: Draft, order: Order, changes: Edit) -> Order:
-    """Apply ``changes``. A new registrant costs the zone's owner-change price.
+    """Apply ``changes`` to an order. A new registrant costs the zone's owner-change price.
 
     Refuse, in this order: ``wrong_state``, ``locked``, ``held_by_registry``, ``transfer_pending``,
     ``invalid_nameserver``, ``contact_not_found``, ``insufficient_funds``.
@@ -205,7 +205,7 @@ def edit(draft: Draft, order: Order, changes: Edit) -> Order:
 
 
 def _servers(draft: Draft, order: Order, changes: Edit) -> list[str]:
-    """Return the order's name servers without the removed ones, then the added ones."""
+    """Return the name servers that the order has after ``changes``."""
     servers = list(order.nameservers)
     for text in changes.remove:
         server = hosts.parse_nameserver(text)

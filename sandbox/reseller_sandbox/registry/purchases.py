@@ -1,4 +1,4 @@
-"""Purchases: the cost of a domain, its registration and its renewal."""
+"""Purchases: registration, renewal and restore of a domain, and their cost."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ CODE_LENGTH = 12
 
 _TOO_FAR_AHEAD = f", because a term ends at most {LONGEST_TERM} years from now"
 
-#: Stands for an agreed price: the client accepts any price.
+#: The value of ``cost`` for a client that accepts any price.
 ANY_PRICE: Final = "whatever it costs"
 Agreed = Decimal | Literal["whatever it costs"] | None
 
 
 class Purchase(Struct, frozen=True, kw_only=True):
-    """The request of an account to order ``name``, by registration or transfer.
+    """An account's request to register or transfer the domain ``name``.
 
     ``contacts`` maps roles to contact details or handles. ``wire_names`` maps roles and fields to their names
     in the request. ``cost`` is the price that the client agreed to. Without ``nameservers``, a transfer keeps
-    the present ones, and a registration takes the account's own.
+    the domain's name servers, and a registration uses those of the account.
     """
 
     name: str
@@ -64,9 +64,9 @@ class Purchase(Struct, frozen=True, kw_only=True):
 
 
 class Cost(NamedTuple):
-    """The cost of a term: ``price`` for the domain, and ``protection`` for privacy.
+    """A cost: ``price`` for the domain, and ``protection`` for whois protection.
 
-    Clients agree to ``price`` only.
+    The price that a client agrees to (``purchaseCost``) is ``price`` alone.
     """
 
     price: Decimal
@@ -74,11 +74,11 @@ class Cost(NamedTuple):
 
     @property
     def total(self) -> Decimal:
-        """The amount to charge."""
+        """The amount to charge: the price of the domain and of whois protection."""
         return self.price + self.protection
 
     def charge(self, draft: Draft, order: Order, purpose: Purpose, years: int) -> tuple[int, ...]:
-        """Charge the order's account. Return the ids of the ledger entries."""
+        """Charge this cost to the order's account. Return the ids of the ledger entries."""
         paid = ledger.charge(draft, order, self.price, purpose, years)
         return paid + ledger.charge(draft, order, self.protection, Purpose.PRIVACY, years)
 
@@ -91,12 +91,12 @@ class Placed(NamedTuple):
 
 
 def new_code(draft: Draft) -> str:
-    """Return a fresh authorization code."""
+    """Return the next authorization code. The state's seed determines all codes."""
     return auth_code_at(draft.base.seed, draft.next("auth_code"))
 
 
 def new_order(draft: Draft, account: Account, purchase: Purchase, **more: Any) -> Order:
-    """Return a new order for ``purchase``, not written yet.
+    """Return an order for ``purchase`` with a new id. The caller writes the order.
 
     ``more`` are additional fields of the order.
     """
@@ -114,7 +114,7 @@ def new_order(draft: Draft, account: Account, purchase: Purchase, **more: Any) -
 
 
 def auth_code_at(seed: str, number: int) -> str:
-    """Return authorization code number ``number`` (from 1) of a state with ``seed``."""
+    """Return the authorization code with ``number`` (1, 2, …) in a state with ``seed``."""
     digest = hashlib.sha256(f"{seed}/auth_code/{number}".encode()).digest()
     rest, letters = int.from_bytes(digest) % len(_CODE_LETTERS) ** CODE_LENGTH, ""
     for _ in range(CODE_LENGTH):
@@ -126,10 +126,11 @@ def auth_code_at(seed: str, number: int) -> str:
 def require_cost(
     draft: Draft, name: str, premium: bool, agreed: Agreed, price: Decimal, *, always: bool = False
 ) -> None:
-    """Refuse if the client agreed to another price than ``price``, that of all years.
+    """Refuse if the client agreed to a price other than ``price``.
 
-    For a premium name, the client must agree to a price if ``always`` or the assumptions say so. For an
-    ordinary name, an agreed price counts only if the assumptions say so.
+    ``price`` is for all years. For a premium name, the client must agree to a price if ``always`` is true or
+    ``v3.purchase_cost`` is ``premium_everywhere``. For an ordinary name, an agreed price is checked only if
+    ``v3.purchase_cost`` is ``whenever_given``.
     """
     if isinstance(agreed, str):  # ANY_PRICE
         if premium and draft.assumed.premium_names == "refused":
@@ -149,13 +150,13 @@ def require_cost(
 
 
 def zone_and_premium(state: State, order: Order) -> tuple[Zone, Premium | None]:
-    """Return the order's zone, and its premium prices or None."""
+    """Return the zone of an order, and the premium prices of its domain or None."""
     zone = state.zones[order.zone]
     return zone, zones.premium_prices(zone, order.name)
 
 
 def renewal_cost(draft: Draft, order: Order, years: int = 1) -> Cost:
-    """Return the cost of renewing ``order`` now."""
+    """Return the cost of a renewal of ``order`` by ``years`` at the current instant."""
     zone, special = zone_and_premium(draft.state, order)
     protected = order.privacy and zone.prices.privacy and draft.assumed.privacy_renewal == "charged"
     protection = zones.privacy_price(zone, years, draft.assumed, wanted=bool(protected))
@@ -163,7 +164,7 @@ def renewal_cost(draft: Draft, order: Order, years: int = 1) -> Cost:
 
 
 class Registration(Purchase, frozen=True, kw_only=True):
-    """The request of an account to register a domain.
+    """An account's request to register a domain.
 
     ``requirements`` holds the additional values that the registry requires. Their paths in the request begin
     with ``requirements_path``.
@@ -174,7 +175,7 @@ class Registration(Purchase, frozen=True, kw_only=True):
 
 
 class Availability(NamedTuple):
-    """The availability and prices of ``name``. It is free if not taken or reserved."""
+    """The availability and prices of ``name``, which is free unless taken or reserved."""
 
     name: str
     zone: Zone
@@ -186,7 +187,7 @@ class Availability(NamedTuple):
 
 
 def availability(draft: Draft, name: str) -> Availability:
-    """Return the availability and price of ``name``. Refuse as ``zone_of`` does."""
+    """Return the availability and prices of ``name``, or refuse as ``zone_of`` does."""
     zone = zones.zone_of(draft.state, name)
     premium = zones.premium_prices(zone, name)
     return Availability(
@@ -205,7 +206,8 @@ def _is_reserved(draft: Draft, zone: Zone, name: str) -> bool:
 
 
 def register(draft: Draft, account: Account, purchase: Registration) -> Placed:
-    """Register a domain.
+    """Register a domain for ``account`` and charge the price.
+
 
     Refuse, in this order: as ``zone_of`` does, ``zone_out_of_service``, ``period_too_short``,
     ``period_too_long``, ``privacy_not_offered``, ``contacts_required``, ``invalid_contact``,
@@ -278,7 +280,7 @@ def registration_order(
 
 
 def _license(draft: Draft, zone: Zone, purchase: Registration) -> str:
-    """Return the licence number, or an empty text if the zone requires none."""
+    """Return the licence number in the request, or an empty string if the zone requires none."""
     if not zone.license:
         return ""
     field = purchase.requirements_path + draft.assumed.license
@@ -298,7 +300,8 @@ def renew(
     expected: date | None = None,
     end: date | None = None,
 ) -> Placed:
-    """Add ``years`` to a domain's term.
+    """Renew a domain for ``years`` by request, and charge the price.
+
 
     ``expected`` is the current end of the term as the client knows it, and ``end`` the new end that the
     client expects. Refuse as ``require`` does, then with ``zone_out_of_service``, ``expiry_mismatch``,
@@ -323,7 +326,7 @@ def renew(
 
 
 def renew_itself(draft: Draft, order: Order, years: int, stage: Stage) -> Placed:
-    """Renew a domain automatically for ``years`` and enter ``stage``.
+    """Renew a domain automatically for ``years``, and move its order to ``stage``.
 
     The caller has checked with ``blocked_by`` that the renewal is possible.
     """
@@ -338,12 +341,12 @@ def _carried_out(draft: Draft, order: Order, years: int, price: Cost, stage: Sta
     return Placed(enter(draft, renewed, stage), ledger.total(draft, paid))
 
 
-#: The words in the reason if the balance is too low. Advice finds such events by these words.
+#: Part of the reason if the balance is too low. The advice finds events of failed renewals by these words.
 UNPAID = "are needed and the balance is"
 
 
 def blocked_by(draft: Draft, order: Order, years: int) -> str:
-    """Return why an automatic renewal for ``years`` is not possible, or an empty text."""
+    """Return the reason that prevents an automatic renewal, or an empty string."""
     account = draft.state.accounts[order.account]
     if Flag.RENEW_PROHIBITED in order.flags:
         return f"{Flag.RENEW_PROHIBITED} is set"
@@ -359,13 +362,13 @@ def blocked_by(draft: Draft, order: Order, years: int) -> str:
 
 
 def years_left(draft: Draft, order: Order) -> int:
-    """Return the number of years that can be added before the longest term is reached."""
+    """Return the number of years that a renewal can add before the longest term is reached."""
     furthest = years_later(draft.now, LONGEST_TERM)
     return sum(years_later(order.expires, count) <= furthest for count in range(1, LONGEST_TERM + 1))
 
 
 def require_period(draft: Draft, order: Order, years: int, always: int = 0) -> None:
-    """Refuse years that cannot be added to a domain's term.
+    """Refuse a number of ``years`` that cannot be added to a domain's term.
 
     The refusals are ``period_too_short`` and ``period_too_long``. Up to ``always`` years are allowed in any
     case, even beyond the longest term.
@@ -376,7 +379,7 @@ def require_period(draft: Draft, order: Order, years: int, always: int = 0) -> N
 
 
 def restore(draft: Draft, order: Order) -> Placed:
-    """Restore a deleted domain from redemption. Renew an expired one for a year."""
+    """Restore a domain from redemption. If its term has ended, add a year."""
     move = require(draft, order, Action.RESTORE)
     zone, special = zone_and_premium(draft.state, order)
     zones.require_in_service(zone)

@@ -1,4 +1,4 @@
-"""Shards: servers side by side, each with its own worlds.
+"""Shards: servers that share the load. Each shard has its own worlds.
 
 World names and credentials that a shard creates begin with the shard's name and a hyphen. A router in front
 of several shards therefore needs no list of worlds.
@@ -10,14 +10,14 @@ import re
 
 from msgspec import Struct
 
-#: Pattern of a shard's name: letters, then a number.
+#: Pattern of a shard's name: letters, then a number (``s1``).
 NAME = r"[a-z]{1,8}[0-9]{1,4}"
 
 _PREFIXED = re.compile(rf"({NAME})-")
 
 
 class Shard(Struct, frozen=True):
-    """One of several servers, by name. A server without a name has no other shards.
+    """The name of a shard. An empty name stands for a single server without shards.
 
     ``instance`` identifies one start of the server, so that a later start does not create the same
     credentials.
@@ -27,25 +27,25 @@ class Shard(Struct, frozen=True):
     instance: str = ""
 
     def named(self, name: str) -> str:
-        """Return a name that the user chose, prefixed with the shard's name."""
+        """Return ``name``, which a user chose, with the prefix of this shard."""
         return name if not self.name or self.owns(name) else f"{self.name}-{name}"
 
     def unique(self, name: str) -> str:
-        """Return a name or credential that only this start of the shard creates."""
+        """Return ``name`` with a prefix that no other start of a shard uses."""
         return f"{self.name}-{self.instance}-{name}" if self.name else name
 
     def bare(self, named: str) -> str:
-        """Return a name without the prefix of this shard."""
+        """Return ``named`` without the prefix of this shard."""
         return named.removeprefix(f"{self.name}-") if self.name else named
 
     def owns(self, name: str) -> bool:
-        """Whether ``name`` begins with this shard's name."""
+        """Whether ``name`` has the prefix of this shard."""
         return bool(self.name) and name.startswith(f"{self.name}-")
 
     def elsewhere(self, name: str) -> str:
-        """Return a phrase about the shard that created ``name``, or an empty text.
+        """Return the phrase of an error that names the shard of ``name``, or an empty string.
 
-        If this shard created it, the phrase says why it no longer has it.
+        If this shard created ``name``, the phrase says that the shard has restarted or deleted the world.
         """
         match = _PREFIXED.match(name) if self.name else None
         if match is None or match[1].rstrip("0123456789") != self.name.rstrip("0123456789"):

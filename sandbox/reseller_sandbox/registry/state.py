@@ -1,4 +1,4 @@
-"""The state of the registry as an immutable value, transactions, and lookups."""
+"""The state of the registry as an immutable value, its transactions, and lookups."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class State(Struct, frozen=True):
     """
 
     seed: str = "sandbox"
-    #: The extra parameters that contacts may carry, each with the pattern of its values.
+    #: The extra parameters that contacts can have, each with the pattern of its values.
     contact_params: tuple[tuple[str, str], ...] = ()
-    #: The stages whose possible actions differ from the default, each with its actions.
+    #: The stages whose possible actions the fixture overrides, each with these actions.
     permits: tuple[tuple[Stage, tuple[Action, ...]], ...] = ()
     accounts: HashTrieMap[int, Account] = _map()
     customers: HashTrieMap[int, Customer] = _map()
@@ -77,7 +77,7 @@ class State(Struct, frozen=True):
     hosts_of_domain: Ordered[tuple[str, str]] = _set()
     linked: Ordered[tuple[Any, ...]] = _set()
     calendar: Ordered[Due] = _set()
-    #: The scheduled actions that wait for a request, by id.
+    #: The ids of scheduled actions that wait for a request.
     waiting: Ordered[tuple[int]] = _set()
 
     def find(self, kind: type[Any], key: Any) -> Any:
@@ -85,7 +85,7 @@ class State(Struct, frozen=True):
         return getattr(self, TABLES[kind].name).get(key)
 
     def is_due(self, due: Due) -> bool:
-        """Whether ``due`` is still an entry of the record that it refers to."""
+        """Whether the calendar still has the entry ``due``."""
         _, event, key = due
         kind = HOLDERS[event]
         record = self.find(kind, key)
@@ -93,7 +93,7 @@ class State(Struct, frozen=True):
 
 
 class _StateBuilder:
-    """A mutable copy of ``base``. It copies the state on the first write.
+    """A mutable state that begins as ``base``. The first write copies ``base``.
 
     ``due`` collects the calendar entries of every record written.
     """
@@ -106,12 +106,12 @@ class _StateBuilder:
         self._copied = False
 
     def result(self) -> State:
-        """Return the state. A later write does not change the returned state."""
+        """Return the current state. Later writes do not change the returned state."""
         self._copied = False
         return self.state
 
     def write(self, part: str, value: Any) -> None:
-        """Replace a table or an index with ``value``."""
+        """Replace the table or index named ``part`` with ``value``."""
         if not self._copied:
             self.state, self._copied = replace(self.state), True
         force_setattr(self.state, part, value)
@@ -132,7 +132,7 @@ class _StateBuilder:
 
     def _reindex(self, table: Table, before: Any, after: Any) -> None:
         old, new = table.entries(before), table.entries(after)
-        # May repeat an entry, if a stage ends when it begins.
+        # Duplicate entries are possible, if a stage ends when it begins.
         self.due += [entry for name, entry, _ in new if name == "calendar"]
         for entry in old:
             name, key, value = entry
@@ -147,7 +147,7 @@ class _StateBuilder:
 
 
 class Change(NamedTuple):
-    """A change of one record: ``before`` is None if new, ``after`` if removed."""
+    """A change of a record: ``before`` is None for a new record, ``after`` for a removed one."""
 
     table: str
     key: Any
@@ -156,7 +156,7 @@ class Change(NamedTuple):
 
 
 class Draft:
-    """A transaction. It collects changes that its owner commits or discards.
+    """A transaction over a state. Its owner commits or discards the changes.
 
     ``now`` is the instant of the transaction, and ``assumed`` holds the assumptions in force. Ledger entries
     name ``cause``, the request or event, and ``operation``, its operation.
@@ -177,18 +177,18 @@ class Draft:
 
     @property
     def state(self) -> State:
-        """The current state of the transaction, for reading only.
+        """The state with the changes of this draft, for reading only.
 
         Later writes of the draft change this object.
         """
         return self._builder.state
 
     def result(self) -> State:
-        """Return the current state of the transaction. Later writes do not change it."""
+        """Return the state with the changes of this draft. Later writes do not change the returned state."""
         return self._builder.result()
 
     def restart(self, now: datetime, cause: str) -> None:
-        """Begin another transaction on the result of this one."""
+        """Begin a new transaction, with the result of this draft as its base state."""
         self.now, self.cause = now, cause
         self._changes = {}
         self._builder.due = []
@@ -199,7 +199,7 @@ class Draft:
         return record
 
     def remove(self, record: Record) -> None:
-        """Remove ``record``."""
+        """Remove ``record`` from its table."""
         self._note(record, record, None)
         self._builder.remove(record)
 
@@ -210,7 +210,7 @@ class Draft:
         self._changes[at] = Change(*at, earlier.before if earlier else before, after)
 
     def attempt(self, work: Callable[[Draft], T]) -> T:
-        """Return the result of ``work``. If ``work`` refuses, undo its writes."""
+        """Call ``work`` and return its result. If ``work`` refuses, undo its writes."""
         builder, changes = _StateBuilder(self.result()), dict(self._changes)
         builder.due = list(self._builder.due)
         try:
@@ -228,19 +228,19 @@ class Draft:
 
     @property
     def written_due(self) -> list[Due]:
-        """The calendar entries of all written records.
+        """The calendar entries of all records that this draft has written.
 
         Later writes may have removed some of these entries from the calendar.
         """
         return self._builder.due
 
     def changes(self) -> list[Change]:
-        """Return the changes of the draft, in the order of the first write."""
+        """Return the changed records of this draft, in the order of their first write."""
         return [change for change in self._changes.values() if change.before != change.after]
 
 
 def changed(state: State, gone: Iterable[Record], new: Iterable[Record]) -> State:
-    """Return ``state`` without the records ``gone`` and with the records ``new``.
+    """Return a state without the records ``gone`` and with the records ``new``.
 
     A new record replaces the record under the same key.
     """
@@ -252,12 +252,12 @@ def changed(state: State, gone: Iterable[Record], new: Iterable[Record]) -> Stat
     return builder.result()
 
 
-#: Below this count, add records one by one: adding many at once rebuilds every index.
+#: For fewer records, use ``changed``, because adding many at once rebuilds every sorted index.
 _FEW = 16
 
 
 def filled(state: State, records: Iterable[Record]) -> State:
-    """Return ``state`` with ``records`` added, faster than with ``changed``."""
+    """Return a state with ``records`` added. For many records, this is faster than ``changed``."""
     every = list(records)
     if len(every) < _FEW:
         return changed(state, (), every)
@@ -273,19 +273,19 @@ def filled(state: State, records: Iterable[Record]) -> State:
                 maps[index][key] = value
     new = [(table.name, key) for table in TABLES.values() for key in maps.get(table.name, ())]
     if len(new) < len(every) or any(key in getattr(state, name) for name, key in new):
-        return changed(state, (), every)  # because a replaced record needs its index entries removed
+        return changed(state, (), every)  # this also removes the index entries of replaced records
     parts: dict[str, Any] = {index: updated(getattr(state, index), values) for index, values in maps.items()}
     parts |= {index: Ordered([*getattr(state, index), *keys]) for index, keys in sets.items()}
     return replace(state, **parts)
 
 
 def own_accounts(state: State) -> list[Account]:
-    """Return all accounts except ``OUTSIDE`` (other registrars), in order of id."""
+    """Return all accounts in order of id, except ``OUTSIDE`` (other registrars)."""
     return [state.accounts[number] for number in sorted(state.accounts) if number != OUTSIDE]
 
 
 def account_with(state: State, kind: str, credential: str) -> Account | None:
-    """Return the account that has ``credential`` as its key or token (``kind``), or None."""
+    """Return the account with the ``credential`` of ``kind`` (key or token), or None."""
     number = (state.account_by_key if kind == "key" else state.account_by_token).get(credential)
     return None if number is None else state.accounts[number]
 
@@ -303,13 +303,16 @@ def held_order(state: State, name: str) -> Order | None:
 
 
 def own_order(state: State, client_id: int, name: str) -> Order | None:
-    """Return an account's order for ``name``, or None. Its transfer may be pending."""
+    """Return an account's order for the domain ``name``, or None.
+
+    The order may be a pending transfer to the account.
+    """
     number = state.own_order.get((client_id, name))
     return state.orders[number] if number is not None else None
 
 
 def relevant_order(state: State, account: Account | None, name: str) -> Order | None:
-    """Return the account's own order for ``name``, or the order that holds it."""
+    """Return the account's order for ``name``, or else the order of the domain's holder."""
     own = own_order(state, account.client_id, name) if account is not None else None
     return own or held_order(state, name)
 

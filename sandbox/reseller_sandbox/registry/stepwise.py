@@ -1,4 +1,4 @@
-"""Loops over large tables that let other threads run in between.
+"""Loops over large tables that do not block other threads.
 
 One call into C, such as ``sorted`` of 100,000 records, blocks every thread until it ends. A loop in Python
 yields to other threads after each step.
@@ -16,27 +16,27 @@ from rpds import HashTrieMap
 Key = TypeVar("Key")
 Item = TypeVar("Item")
 
-#: The number of keys sorted in one call.
+#: The number of keys that one call sorts.
 _SLICE = 4096
 
-#: The number of characters of a string, and of list items, read or written in one call.
+#: The maximum length of a string (``LONG``), and of a list (``_FEW``), that one call handles.
 LONG, _FEW = 1 << 18, 16
 
 
 def stepwise(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield ``items``, so that a consumer in C does not block other threads."""
+    """Yield ``items``. A function in C, such as ``list``, then does not block other threads."""
     for item in items:  # noqa: UP028 - ``yield from`` does not let other threads run
         yield item
 
 
 def keys_in_order(table: Iterable[Any]) -> Iterator[Any]:
-    """Yield the keys of ``table`` in order."""
+    """Yield the keys of ``table`` in order, without blocking other threads."""
     rest = stepwise(table)
     return merge(*iter(lambda: sorted(islice(rest, _SLICE)), []))
 
 
 def empty(sections: dict[Any, Any]) -> None:
-    """Remove all entries of ``sections``, one by one.
+    """Remove all entries from the dicts in ``sections``, one by one.
 
     Freeing 100,000 entries at once blocks every thread.
     """
@@ -46,7 +46,7 @@ def empty(sections: dict[Any, Any]) -> None:
 
 
 def json_pieces(value: Any, text: Callable[[Any], str]) -> Iterator[str]:
-    """Yield the compact JSON of ``value`` in pieces. ``text`` encodes each part.
+    """Yield the compact JSON of ``value`` in pieces. ``text`` encodes each piece as JSON.
 
     Objects must have string keys.
     """
@@ -69,7 +69,7 @@ def json_pieces(value: Any, text: Callable[[Any], str]) -> Iterator[str]:
 
 
 def updated(table: HashTrieMap[Key, Item], entries: Mapping[Key, Item]) -> HashTrieMap[Key, Item]:
-    """Return ``table`` with ``entries`` added."""
+    """Return ``table`` with ``entries`` added, in steps that do not block other threads."""
     rest = iter(entries.items())
     while some := dict(islice(rest, _SLICE)):
         table = table.update(some)
@@ -77,13 +77,13 @@ def updated(table: HashTrieMap[Key, Item], entries: Mapping[Key, Item]) -> HashT
 
 
 def in_order(table: HashTrieMap[Key, Item] | dict[Key, Item]) -> Iterator[tuple[Key, Item]]:
-    """Yield the entries of ``table`` in the order of their keys."""
+    """Yield keys and values of ``table`` in the order of the keys."""
     for key in keys_in_order(table):
         yield key, table[key]
 
 
 class TextSource:
-    """A text as a file.
+    """A string as a file object, for a parser in C.
 
     Each ``read`` is a call into Python, so the parser lets other threads run.
     """
@@ -93,7 +93,7 @@ class TextSource:
         self._at = 0
 
     def read(self, size: int) -> str:
-        """Return the next ``size`` characters, or fewer at the end."""
+        """Return the next ``size`` characters, or the remaining characters at the end."""
         piece = self._text[self._at : self._at + size]
         self._at += size
         return piece

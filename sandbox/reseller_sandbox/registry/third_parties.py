@@ -1,4 +1,4 @@
-"""Third parties: other registrars, registries and the staff of the service.
+"""Actions of third parties: other registrars, registries and the staff of the service.
 
 Each action is a function over a draft. The control interface, fixtures and scheduled actions derive their
 parameters from its signature.
@@ -65,15 +65,15 @@ def set_prices(
     privacy: Amount | None = None,
     owner_change: Amount | None = None,
 ) -> RegistryEvent:
-    """Change the prices of a zone. Omitted prices stay.
+    """Change the prices of a zone. Omitted prices stay unchanged.
 
     Args:
         registration: The price of registration per year.
         renewal: The price of renewal per year.
         transfer: The price of a transfer.
         restore: The price of a restore.
-        privacy: The price of privacy per year.
-        owner_change: The price of a change of owner.
+        privacy: The price of whois protection per year.
+        owner_change: The price of a change of the registrant.
     """
     prices = {
         "registration": registration,
@@ -98,9 +98,9 @@ def set_promotion(
     Without ``price`` and ``until``, end the current promotion.
 
     Args:
-        of: Which price to lower.
+        of: The price that becomes lower.
         price: The lower price per year.
-        until: When the promotion ends: an instant, or a duration from its start.
+        until: The end of the promotion: an instant, or a duration from now.
     """
     if (price is None) is not (until is None):
         raise Refused(INVALID_PARAMETER, problems="set_promotion requires both price and until, or neither")
@@ -119,7 +119,7 @@ def set_premium(
     renewal: Amount | None = None,
     transfer: Amount | None = None,
 ) -> RegistryEvent:
-    """Make a domain premium with its own prices. Without prices, make it ordinary.
+    """Make a domain premium, with its own prices. Without prices, make the domain ordinary.
 
     Args:
         registration: The price of registration per year.
@@ -162,7 +162,7 @@ def adjust_balance(
     """Change an account's balance by an amount, or set it to an amount.
 
     Args:
-        by: The amount to add. A negative amount is subtracted.
+        by: The amount to add to the balance. A negative amount lowers the balance.
         to: The new balance.
     """
     if (by is None) is (to is None):
@@ -193,10 +193,7 @@ def restore_credentials(draft: Draft, account: Text, *, which: Credentials = "bo
 
 
 def find_account(state: State, word: str) -> Account:
-    """Return the account with that name or client id.
-
-    Refuse with ``unknown_account``.
-    """
+    """Return the account with the name or client id ``word``, or refuse with ``unknown_account``."""
     accounts = own_accounts(state)
     for account in accounts:
         if word in (account.name, str(account.client_id)):
@@ -224,9 +221,9 @@ def _zone(state: State, name: str) -> ZoneRecord:
 
 
 def instant_ahead(draft: Draft, name: str, value: Any) -> datetime:
-    """Return the instant that the ``When`` parameter ``name`` means.
+    """Return the instant that ``value`` means for the parameter ``name``.
 
-    Refuse with ``invalid_parameter`` if it is in the past.
+    A duration counts from now. Refuse with ``invalid_parameter`` if the instant is in the past.
     """
     try:
         ahead = instant(WHEN(value), draft.now)
@@ -245,7 +242,7 @@ def _changed(draft: Draft, event: str, zone: ZoneRecord) -> RegistryEvent:
 
 Action = Callable[..., RegistryEvent]
 
-#: Refusals that waiting does not resolve. An action that raises one cannot be scheduled.
+#: Refusals that stay the same at a later instant. An action that raises such a refusal cannot be scheduled.
 PERMANENT = frozenset(
     {rule for rule in refusals.RULES.values() if rule.category is Category.INVALID}
     | {UNKNOWN_ACCOUNT, UNKNOWN_ZONE}
@@ -267,10 +264,10 @@ def register(
     """Register a domain at another registrar, as a third party.
 
     Args:
-        years: The term in years. Default: the zone's shortest term.
+        years: The term in years. Default: the shortest term of the zone.
         locked: Whether the domain is locked against transfer.
         autorenew: Whether the domain is renewed automatically.
-        auth_code: The code that a transfer will ask for.
+        auth_code: The authorization code of the domain. Default: a generated code.
     """
     zone = zones.zone_of(draft.state, domain)
     zones.require_in_service(zone)
@@ -288,9 +285,9 @@ def register(
 
 
 def hold(draft: Draft, domain: Name) -> RegistryEvent:
-    """Set the registry's hold (``server_hold``), which the registrant cannot end.
+    """Set the registry's hold (``server_hold``) on a domain.
 
-    The hold removes the domain from the DNS.
+    The hold removes the domain from the DNS. The registrant cannot end the hold.
     """
     order = _order_of(draft.state, domain)
     draft.put(replace(order, flags=order.flags | {Flag.SERVER_HOLD}))
@@ -308,7 +305,7 @@ def release_hold(draft: Draft, domain: Name) -> RegistryEvent:
 
 
 def drop(draft: Draft, domain: Name) -> RegistryEvent:
-    """Delete a domain for its registrant, at any registrar.
+    """Delete a domain on behalf of its registrant, at any registrar.
 
     The domain goes to redemption. Within the add grace period, it is released and refunded.
     """
@@ -331,7 +328,7 @@ def release(draft: Draft, domain: Name) -> RegistryEvent:
 
 
 def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> RegistryEvent:
-    """Request a transfer of an account's domain to another registrar.
+    """Request a transfer of an account's domain to another registrar, as that registrar.
 
     The other registrar knows the authorization code.
 
@@ -349,16 +346,16 @@ def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> Re
 
 
 def approve_transfer(draft: Draft, domain: Name) -> RegistryEvent:
-    """Approve a transfer to an account here at once, as the losing registrar."""
+    """Approve a pending transfer to an account of this world, as the losing registrar."""
     transfer = _incoming_transfer(draft.state, domain)
     transfers.complete(draft, transfer, TransferStatus.CLIENT_APPROVED)
     return concerning(draft, "approve_transfer", draft.state.orders[transfer.gaining_order])
 
 
 def reject_transfer(draft: Draft, domain: Name) -> RegistryEvent:
-    """Reject a transfer to an account here, as the losing registrar.
+    """Reject a pending transfer to an account of this world, as the losing registrar.
 
-    The account is refunded.
+    The account gets a refund.
     """
     transfer = _incoming_transfer(draft.state, domain)
     order = draft.state.orders[transfer.gaining_order]
@@ -368,7 +365,7 @@ def reject_transfer(draft: Draft, domain: Name) -> RegistryEvent:
 
 
 def cancel_transfer(draft: Draft, domain: Name) -> RegistryEvent:
-    """Cancel a transfer of an account's domain, as the gaining registrar."""
+    """Cancel a pending transfer of an account's domain, as the gaining registrar."""
     transfer = pending_transfer(draft.state, domain)
     if transfer is None or transfer.gaining != OUTSIDE:
         raise Refused(refusals.NO_TRANSFER_OUT, name=to_unicode(domain))
@@ -379,7 +376,7 @@ def cancel_transfer(draft: Draft, domain: Name) -> RegistryEvent:
 def complete_transfer(draft: Draft, domain: Name) -> RegistryEvent:
     """Complete a pending transfer early, as the registry.
 
-    The transfer can be to or from an account here.
+    The transfer can be to or from an account of this world.
     """
     zones.zone_of(draft.state, domain)
     transfer = pending_transfer(draft.state, domain)

@@ -1,4 +1,4 @@
-"""Timed events, and scheduled actions of third parties: each happens at its own instant."""
+"""Due events: the timed transitions of orders, and scheduled actions of third parties."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from reseller_sandbox.values.money import NOTHING
 
 __all__ = ["Due", "RegistryEvent"]
 
-#: The names of events that are not transitions of an order.
+#: The names of events that are not timed transitions of an order.
 TRANSFER_CANCELLED = "transfer cancelled"
 PROMOTION_ENDS = {term: f"{term.replace('_', ' ')} ends" for term in PROMOTIONS}
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all timed events, including scheduled actions."""
+    """Return the names of all events that the clock can cause."""
     timed_transitions = [event for row in lifecycle.TIMED for event in (row.event, row.tried_again) if event]
     planned = [*ACTIONS, *(f"{action} refused" for action in ACTIONS)]
     return tuple(dict.fromkeys([*timed_transitions, TRANSFER_CANCELLED, *PROMOTION_ENDS.values(), *planned]))
 
 
 def due_by(state: State, instant: datetime) -> list[Due]:
-    """Return the events due by ``instant`` in the current state, in order."""
+    """Return the calendar entries that are due by ``instant``, in order."""
     return list(takewhile(lambda due: due[0] <= instant, state.calendar))
 
 
 def about(state: State, name: str) -> list[Due]:
-    """Return the due events of a domain, in order."""
+    """Return the calendar entries of the domain ``name``, in order."""
     numbers = [state.own_order.get((account, name)) for account in state.accounts]
     records: list[Record] = [state.orders[number] for number in numbers if number is not None]
     records += [action for action in state.scheduled.values() if subject_of(action) == name]
@@ -50,7 +50,7 @@ def about(state: State, name: str) -> list[Due]:
 
 
 def fire(draft: Draft, due: Due) -> list[RegistryEvent]:
-    """Carry out ``due`` in ``draft`` and return the resulting events, in order.
+    """Carry out the calendar entry ``due``. Return the resulting events, in order.
 
     The draft's ``now`` must be the instant of ``due``.
     """
@@ -75,7 +75,7 @@ def _blocked_by(draft: Draft, order: Order, row: TimedTransition) -> str:
 
 
 def _carry_out(draft: Draft, order: Order, row: TimedTransition, note: str = "") -> list[RegistryEvent]:
-    """Carry out a transition that is not blocked."""
+    """Carry out the transition ``row`` of an order. Return the resulting events."""
     ended = _end_transfer(draft, order) if row.ends_transfer else []
     charged = NOTHING
     if row.years:
@@ -136,7 +136,7 @@ _KINDS: dict[str, Callable[[Draft, Any], list[RegistryEvent]]] = {
 }
 
 
-#: The parameters that name the subject of a scheduled action. The first one present counts.
+#: The parameters that can name the subject of a scheduled action, in order of precedence.
 _SUBJECTS = ("domain", "zone", "account")
 
 
@@ -169,7 +169,7 @@ def schedule(
 def require_possible(
     draft: Draft, action: str, arguments: Mapping[str, Any], permanent: Container[Rule]
 ) -> None:
-    """Try an action on a copy of ``draft``. Raise its refusal if the rule is in ``permanent``."""
+    """Try ``action`` on a copy of ``draft``. Raise its refusal if ``permanent`` has the rule."""
     trial = Draft(draft.state, draft.now, draft.assumed, draft.cause)
     try:
         ACTIONS[action](trial, **arguments)
@@ -179,7 +179,7 @@ def require_possible(
 
 
 def apply_scheduled(draft: Draft, scheduled: ScheduledAction) -> RegistryEvent:
-    """Carry out a scheduled action, or record why it was refused."""
+    """Carry out a scheduled action. If it is refused, record the reason."""
     refused = ""
     try:
         events = draft.attempt(lambda inner: ACTIONS[scheduled.action](inner, **dict(scheduled.parameters)))
@@ -193,15 +193,15 @@ def apply_scheduled(draft: Draft, scheduled: ScheduledAction) -> RegistryEvent:
 
 
 def subject_of(scheduled: ScheduledAction) -> str:
-    """Return the domain, zone or account of a scheduled action."""
+    """Return the domain, zone or account that a scheduled action is about."""
     parameters = dict(scheduled.parameters)
     return str(next(parameters[name] for name in _SUBJECTS if name in parameters))
 
 
 def awaited(match: Match) -> Match:
-    """Return the condition on which a scheduled action waits.
+    """Return the condition on requests that triggers a scheduled action.
 
-    If ``match`` has no condition on results, the request must also be carried out. Refuse with
+    If ``match`` has no condition on the response, add the condition ``carried_out``. Refuse with
     ``invalid_parameter`` if ``match`` is only for past requests.
     """
     if "since" in match:
@@ -210,7 +210,7 @@ def awaited(match: Match) -> Match:
 
 
 def waiting_for(state: State, request: Request) -> Iterator[ScheduledAction]:
-    """Yield the scheduled actions that wait for ``request``, which has been answered."""
+    """Yield the scheduled actions that ``request`` triggers, after its response."""
     for (number,) in state.waiting:
         scheduled = state.scheduled[number]
         if scheduled.after is not None and scheduled.after(request):
@@ -218,7 +218,7 @@ def waiting_for(state: State, request: Request) -> Iterator[ScheduledAction]:
 
 
 def find_scheduled(state: State, number: int) -> ScheduledAction:
-    """Return the scheduled action with that id.
+    """Return the scheduled action with the id ``number``.
 
     Refuse with ``unknown_scheduled_action``.
     """

@@ -1,7 +1,7 @@
 """Transfers of a domain from one registrar to another.
 
 The gaining registrar requests the transfer with the code, and the losing one can approve or reject it.
-Otherwise it completes when its time is over.
+Without a decision, the transfer completes after the zone's transfer period.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from reseller_sandbox.values.names import to_unicode
 
 
 class TransferRequest(purchases.Purchase, frozen=True, kw_only=True):
-    """The request of a registrar for a domain that another registrar holds.
+    """An account's request to transfer a domain that another account or registrar holds.
 
     If ``forced`` is true, the transfer lock and the domain's age are ignored.
     """
@@ -45,7 +45,7 @@ class TransferRequest(purchases.Purchase, frozen=True, kw_only=True):
 
 
 def request(draft: Draft, account: Account, purchase: TransferRequest) -> purchases.Placed:
-    """Request a transfer from another registrar. The order is pending, paid at once.
+    """Request a transfer from another account or registrar, and charge the price at once.
 
     Refuse, in this order: as ``zone_of`` does, ``transfers_not_supported``, ``zone_out_of_service``,
     ``privacy_not_offered``, ``invalid_contact``, ``invalid_nameserver``, ``customer_not_found``,
@@ -123,22 +123,23 @@ def _require_transferable(draft: Draft, account: Account, zone: Zone, purchase: 
 
 
 def transfer_lock_start(order: Order, assumed: Assumptions) -> datetime:
-    """Return the start of the days during which a domain cannot be transferred."""
+    """Return the start of the period in which a domain cannot be transferred."""
     if order.arrived is None or assumed.transfer_lock_from == "creation":
         return order.created
     return order.arrived
 
 
 def _years(draft: Draft, losing: Order, purchase: TransferRequest) -> int:
-    """Return the years that the transfer adds and charges: at least one."""
+    """Return the number of years that the transfer adds and charges, at least 1."""
     purchases.require_period(draft, losing, purchase.years, always=1)
     return 1 if draft.assumed.transfer_years == "one" else purchase.years
 
 
 def latest(draft: Draft, account: Account, name: str) -> Transfer:
-    """Return the latest transfer of a domain.
+    """Return the latest transfer of a domain, if ``account`` was a party to it.
 
-    Refuse unless the account holds the domain or was a party to the transfer.
+
+    Otherwise, refuse with ``no_transfer`` if the account holds the domain, or with ``domain_not_found``.
     """
     transfer = draft.state.transfers.get(name)
     if transfer is not None and account.client_id in (transfer.gaining, transfer.losing):
@@ -148,27 +149,28 @@ def latest(draft: Draft, account: Account, name: str) -> Transfer:
 
 
 def approve(draft: Draft, account: Account, name: str) -> Transfer:
-    """Approve a transfer for the domain's holder. It completes at once."""
+    """Approve a transfer as the domain's holder, so that the transfer completes at once."""
     transfer = _pending(draft, account, name, "losing_order", Action.APPROVE_TRANSFER)
     return complete(draft, transfer, TransferStatus.CLIENT_APPROVED)
 
 
 def reject(draft: Draft, account: Account, name: str) -> Transfer:
-    """Reject a transfer for the domain's holder, and refund the gaining account."""
+    """Reject a transfer as the domain's holder, and refund the gaining account."""
     transfer = _pending(draft, account, name, "losing_order", Action.REJECT_TRANSFER)
     return fail(draft, transfer, TransferStatus.CLIENT_REJECTED)
 
 
 def cancel(draft: Draft, account: Account, name: str) -> Transfer:
-    """Cancel a transfer for the gaining account, and refund that account."""
+    """Cancel a transfer as the gaining account, which gets a refund."""
     transfer = _pending(draft, account, name, "gaining_order", Action.CANCEL_TRANSFER)
     return fail(draft, transfer, TransferStatus.CLIENT_CANCELLED)
 
 
 def _pending(draft: Draft, account: Account, name: str, side: str, action: Action) -> Transfer:
-    """Return the pending transfer that has the account's order on ``side``.
+    """Return the domain's pending transfer, if the account's order is its ``side``.
 
-    Refuse if there is none, or if the order's stage forbids ``action``.
+    ``side`` is ``gaining_order`` or ``losing_order``. Refuse if there is no such transfer, or if the order's
+    stage forbids ``action``.
     """
     order = orders.own(draft.state, account, name)
     transfer = pending_transfer(draft.state, name)
@@ -183,7 +185,7 @@ def _pending(draft: Draft, account: Account, name: str, side: str, action: Actio
 def complete(
     draft: Draft, transfer: Transfer, status: TransferStatus, stage: Stage = Stage.ACTIVE
 ) -> Transfer:
-    """Give the domain to the gaining order, with its paid years and a new code.
+    """Complete a transfer: the gaining order gets the domain, the paid years and a new code.
 
     Hosts, name servers (unless the request has others) and the registry's hold stay with the domain. The
     flags, privacy and customer of the former holder do not.
@@ -207,22 +209,22 @@ def complete(
 
 
 def fail(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
-    """End a transfer without moving the domain.
-
-    Remove the gaining order and refund it.
-    """
+    """End a transfer without effect: remove and refund the gaining order."""
     draft.remove(draft.state.orders[transfer.gaining_order])
     ledger.refund(draft, transfer.charges)
     return draft.put(replace(transfer, status=status))
 
 
 def fail_pending(draft: Draft, name: str) -> Transfer | None:
-    """End a pending transfer of a domain that its holder loses. Return it, or None."""
+    """End the pending transfer of a domain that is released or deleted, if it has one.
+
+    Return the ended transfer, or None.
+    """
     transfer = pending_transfer(draft.state, name)
     return transfer and fail(draft, transfer, TransferStatus.SERVER_CANCELLED)
 
 
 def local_order(state: State, transfer: Transfer) -> Order:
-    """Return the gaining order, or the losing one if another registrar gains."""
+    """Return the gaining order, or the losing order if the gaining side is another registrar."""
     gained = transfer.gaining != OUTSIDE
     return state.orders[transfer.gaining_order if gained else transfer.losing_order]

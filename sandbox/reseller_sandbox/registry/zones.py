@@ -1,7 +1,7 @@
 """Zones: the zone of a domain, its rules, and its prices.
 
-``special`` are the prices of a premium domain, as ``premium_prices`` returns them, or None for an ordinary
-one.
+``special`` holds the prices of a premium domain, as ``premium_prices`` returns them. For an ordinary domain,
+it is None.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from reseller_sandbox.values.money import NOTHING
 
 
 def parse_name(text: str) -> str:
-    """Return ``text`` as a name in canonical form. Refuse with ``invalid_name``."""
+    """Return the domain name ``text`` in canonical form, or refuse with ``invalid_name``."""
     try:
         return names.normalise(text)
     except names.BadName as problem:
@@ -27,7 +27,8 @@ def parse_name(text: str) -> str:
 
 
 def zone_of(state: State, name: str) -> Zone:
-    """Return the zone of ``name``.
+    """Return the zone of the domain ``name``, or refuse.
+
 
     Refuse with ``zone_not_supported`` if no zone holds the name, and with ``invalid_name`` if the zone's
     rules forbid it.
@@ -40,9 +41,9 @@ def zone_of(state: State, name: str) -> Zone:
         raise Refused(refusals.ZONE_NOT_SUPPORTED, name=names.to_unicode(name))
     label = name[: -len(zone.name) - 1]
     if "." in label:
-        raise _ruled_out(name, zone, "it lies more than one label below {zone}")
+        raise _ruled_out(name, zone, "it has more than one label before {zone}")
     if label.startswith("xn--") and not zone.idn:
-        raise _ruled_out(name, zone, "{zone} takes no internationalised names")
+        raise _ruled_out(name, zone, "{zone} does not accept internationalised names")
     return zone
 
 
@@ -58,9 +59,9 @@ def require_in_service(zone: Zone) -> None:
 
 
 def require_period(name: str, years: int, least: int, most: int, reason: str = "") -> None:
-    """Refuse with ``period_too_short`` or ``period_too_long``.
+    """Refuse a number of ``years`` below ``least`` or above ``most``.
 
-    ``reason`` explains the limit ``most``.
+    The refusals are ``period_too_short`` and ``period_too_long``. ``reason`` explains the limit ``most``.
     """
     facts = {"years": years, "name": names.to_unicode(name)}
     if years < least:
@@ -70,9 +71,10 @@ def require_period(name: str, years: int, least: int, most: int, reason: str = "
 
 
 def offers_privacy(zone: Zone, assumed: Assumptions) -> bool:
-    """Whether the zone has a price for whois protection.
+    """Whether the zone offers whois protection, which means that it has a price for it.
 
-    If it has none, refuse with ``privacy_not_offered`` unless the assumptions ignore that.
+    Without a price, refuse with ``privacy_not_offered`` if the assumption ``v3.privacy.not_offered`` is
+    ``refused``.
     """
     if zone.prices.privacy is not None:
         return True
@@ -110,7 +112,7 @@ def renewal_price(zone: Zone, special: Premium | None, years: int, now: datetime
 def privacy_price(zone: Zone, years: int, assumed: Assumptions, *, wanted: bool) -> Decimal:
     """Return the price of whois protection for ``years``.
 
-    Return 0 if it is not wanted or the zone has no price for it.
+    Return 0 if the protection is not ``wanted``, or if the zone has no price for it.
     """
     if not wanted or not zone.prices.privacy:
         return NOTHING
@@ -118,15 +120,15 @@ def privacy_price(zone: Zone, years: int, assumed: Assumptions, *, wanted: bool)
 
 
 def transfer_price(zone: Zone, special: Premium | None, years: int) -> Decimal:
-    """Return the price of an incoming transfer that adds ``years``."""
+    """Return the price of a transfer that adds ``years``."""
     return (special.transfer if special is not None else zone.prices.transfer) * years
 
 
 def restore_price(zone: Zone, special: Premium | None, years: int) -> Decimal:
-    """Return the price of a restore, including ``years`` of renewal.
+    """Return the price of a restore that also renews the domain for ``years``.
 
-    For ordinary domains, the zone's restore price includes them. A premium domain pays its own renewal price
-    in addition.
+    For ordinary domains, the zone's restore price includes these years. A premium domain pays its own renewal
+    price in addition.
     """
     return zone.prices.restore + (special.renewal * years if special is not None else NOTHING)
 
@@ -136,5 +138,5 @@ def _yearly(regular: Decimal, promotion: Promotion | None, now: datetime) -> Dec
 
 
 def label_of(name: str, zone: Zone) -> str:
-    """Return the part of ``name`` before its zone."""
+    """Return the part of ``name`` before its zone: ``www.a`` for ``www.a.com`` in ``com``."""
     return name[: -len(zone.name) - 1]
