@@ -1,4 +1,4 @@
-"""Rules of refusal, the wording of interfaces, and the exception."""
+"""The classes of refusals: rules, the wording of each interface, and the exception."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TERM = re.compile(r"\{([A-Z_]+)\}")
 
 
 class Term(StrEnum):
-    """A term that each interface names differently. The value is the plain word."""
+    """A term that each interface names differently (``YEARS``: ``period`` or ``years``)."""
 
     YEARS = "the term in years"
     AGREED_PRICE = "the agreed price"
@@ -34,7 +34,7 @@ class Term(StrEnum):
 
 
 class Wording(Struct, frozen=True):
-    """An interface's words for terms and actions. The default is the plain word.
+    """An interface's words for terms and actions. A term without a word keeps its value.
 
     ``lacks`` holds the actions for which the interface has no operation.
     """
@@ -43,15 +43,15 @@ class Wording(Struct, frozen=True):
     lacks: frozenset[StrEnum] = frozenset()
 
     def word(self, term: StrEnum) -> str:
-        """Return the interface's word for ``term``."""
+        """Return the interface's word for a term or an action."""
         return self.words.get(term, term.value)
 
     def with_words(self, sentence: str) -> str:
-        """Return ``sentence`` with a word for each ``{TERM}``. Fact placeholders stay."""
+        """Return ``sentence`` with each ``{TERM}`` replaced. Placeholders of facts stay."""
         return _TERM.sub(lambda place: self.word(Term[place[1]]), sentence)
 
     def worded(self, fact: object) -> object:
-        """Return ``fact`` in the words of the interface."""
+        """Return ``fact`` with terms and actions in the words of the interface."""
         if isinstance(fact, Possible):
             possible = self.possible(fact.actions)
             only = (
@@ -63,14 +63,14 @@ class Wording(Struct, frozen=True):
         return self.word(fact) if isinstance(fact, StrEnum) else fact
 
     def possible(self, actions: Iterable[_Action]) -> list[_Action]:
-        """Return the ``actions`` that the interface has."""
+        """Return the ``actions`` for which the interface has an operation."""
         return [action for action in actions if action not in self.lacks]
 
 
 class Possible(Struct, frozen=True):
-    """The possible ``actions`` at a stage, as a fact. The actions in ``looks`` only read.
+    """A fact of a refusal: the possible ``actions`` at a stage.
 
-    ``until`` says when the stage ends, for a stage that allows only reading.
+    The actions in ``looks`` only read. ``until`` says when the stage ends, if it allows only reading.
     """
 
     actions: tuple[StrEnum, ...]
@@ -78,12 +78,12 @@ class Possible(Struct, frozen=True):
     until: str
 
 
-#: The plain words, without an interface.
+#: The wording without an interface: each term keeps its value.
 PLAIN = Wording()
 
 
 class Category(StrEnum):
-    """The category of a refusal. The HTTP status follows from it."""
+    """The category of a refusal, which decides the HTTP status."""
 
     INVALID = "invalid"
     UNAUTHENTICATED = "unauthenticated"
@@ -100,13 +100,13 @@ class Category(StrEnum):
     UNAVAILABLE = "unavailable"
 
     def rule(self, sentence: str, remedy: str, synonyms: tuple[str, ...] = (), **default: object) -> Rule:
-        """Return a rule of this category."""
+        """Return a new rule of this category."""
         return Rule(self, sentence, remedy, default, synonyms)
 
 
-@dataclass(slots=True, eq=False)  # compare by identity, because that makes lookups fast
+@dataclass(slots=True, eq=False)  # identity is faster to compare and hash than fields
 class Rule:
-    """A reason to refuse. ``sentence`` states the problem, ``remedy`` the solution.
+    """A reason to refuse. ``sentence`` states the problem, and ``remedy`` the solution.
 
     Both have a placeholder in lower case for each fact, and one in capitals for each ``Term``. ``default``
     holds the values of optional facts. ``synonyms`` are names of the error in other programs. ``code`` is the
@@ -137,9 +137,9 @@ unavailable = Category.UNAVAILABLE.rule
 
 
 class Refusal(Struct, frozen=True):
-    """A refusal as a value. Unlike the exception, it holds no stack frames.
+    """The rule and facts of a refusal. Unlike the exception, it holds no stack frames.
 
-    ``wording`` is that of the interface that answers.
+    ``wording`` holds the words of the interface that answers the request.
     """
 
     rule: Rule
@@ -163,25 +163,25 @@ class Refusal(Struct, frozen=True):
 
     def _filled(self, sentence: str) -> str:
         filled = self.wording.with_words(sentence).format_map(_Places(self.worded_facts))
-        # A suggestion at the end is a question, so the sentence needs no full stop.
+        # A sentence that ends with a suggestion is a question and needs no full stop.
         return filled.removesuffix(".") if filled.endswith("?.") else filled
 
 
-#: Stands for an unknown fact, for example in an injected error.
+#: Replaces a missing fact in a sentence, for example in an injected error.
 UNKNOWN = "…"
 
 
 class _Places(dict[str, object]):
-    """The facts of a sentence. Unknown facts appear as ``UNKNOWN``."""
+    """The facts to fill into a sentence. A missing fact becomes ``UNKNOWN``."""
 
     def __missing__(self, name: str) -> str:
         return UNKNOWN
 
 
 class Refused(Exception):
-    """The exception for a request refused by ``rule``, with ``facts`` about it."""
+    """The exception for a refused request: the ``rule`` that refuses, and its ``facts``."""
 
-    __module__ = "reseller_sandbox"  # the public import path, so that tracebacks show only that
+    __module__ = "reseller_sandbox"  # tracebacks then show the public import path
 
     def __init__(self, rule: Rule, /, **facts: object) -> None:
         super().__init__(rule.code)
@@ -191,13 +191,13 @@ class Refused(Exception):
         return f"{self.rule.code}: {self.message}"
 
     def in_wording(self, wording: Wording) -> Refusal:
-        """Apply the wording of an interface, and return the refusal as a value."""
+        """Apply the words of an interface, and return the refusal without the exception."""
         self.refusal = replace(self.refusal, wording=wording)
         return self.refusal
 
     @property
     def rule(self) -> Rule:
-        """The rule that refuses."""
+        """The rule that refuses the request."""
         return self.refusal.rule
 
     @property
@@ -207,7 +207,7 @@ class Refused(Exception):
 
     @property
     def code(self) -> str:
-        """The rule's code."""
+        """The code of the rule: ``name_taken``."""
         return self.rule.code
 
     @property

@@ -1,4 +1,4 @@
-"""Every rule of refusal, with code, category, sentence and remedy.
+"""Every rule by which the sandbox refuses a request: category, sentence and remedy.
 
 The code of a rule is its name in lower case.
 """
@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from reseller_sandbox.refusals.refusal import *
 
-# Access: API accounts, and callers that control the sandbox.
+# Access: credentials of accounts, and access to the control operations.
 CREDENTIALS_MISSING = unauthenticated("The request lacks {missing}{instead}.", "send {missing}")
 UNKNOWN_KEY = unauthenticated(
     "No account has the API key {key!r}: {reason}.", "use the key of one of the world's accounts"
@@ -263,7 +263,7 @@ INVALID_LICENSE = invalid(
 # Requests that do not reach an operation, and faults.
 _UNREAD = "The server could not read the request: {problem}"
 
-# The server refuses these without the application, because it cannot read a request.
+# The HTTP server raises these rules itself: it cannot read a request for the application.
 MALFORMED_REQUEST = invalid(_UNREAD, "send a well-formed request")
 INCOMPLETE_REQUEST = invalid(_UNREAD, "send a complete request")
 URI_TOO_LONG = too_large(_UNREAD, "send a shorter path and query")
@@ -296,7 +296,7 @@ INTERNAL_ERROR = internal(
     where="",
 )
 
-# Faults: errors of a service that is out of order. A contract need not document them.
+# Errors of a service that is out of order. Faults inject them, even if the contract lacks them.
 RATE_LIMITED = limit(
     "More than {limit} requests in {window} seconds; try again in {left} seconds.",
     "try again in {left} seconds",
@@ -316,7 +316,7 @@ TOO_MANY_NAMES = invalid(
 )
 
 
-#: Every rule by its code, in the order of declaration.
+#: Maps the code of each rule to the rule, in the order of declaration.
 RULES: Mapping[str, Rule] = MappingProxyType(
     {name.lower(): rule for name, rule in list(globals().items()) if isinstance(rule, Rule)}
 )
@@ -326,7 +326,7 @@ for _code, _rule in RULES.items():
 #: The synonyms of each code.
 SYNONYMS = MappingProxyType({code: rule.synonyms for code, rule in RULES.items()})
 
-#: The rules of requests that the server refuses without the application, because it cannot read them.
+#: The rules that the HTTP server raises itself, because it cannot read a request for the application.
 UNREAD: Mapping[str, Rule] = {
     rule.code: rule
     for rule in (MALFORMED_REQUEST, INCOMPLETE_REQUEST, URI_TOO_LONG, HEADERS_TOO_LARGE, TOO_MANY_CONNECTIONS)

@@ -1,1 +1,1 @@
-"""Kinds of values: how parameters, fixture keys and settings are read, compared and spelled."""
+"""Kinds of values: reading, comparing and writing of parameters, fixture keys and settings."""

@@ -1,4 +1,4 @@
-"""Virtual time. No other module of the project reads the machine's clock.
+"""The clocks of worlds. No other module of the project reads the machine's clock.
 
 A clock is an immutable value that a world keeps beside its state. If the world goes back to an earlier
 instant, so does its clock. Instants are aware UTC datetimes in whole seconds, as on the wire.
@@ -16,11 +16,12 @@ from functools import lru_cache, partial
 from dateutil.relativedelta import relativedelta
 from msgspec import Struct
 
-#: The range of a world's clock. It leaves room on both sides for every term and grace period.
+#: The range of a world's clock. Every term and grace period before and after still fits ``datetime``.
 EARLIEST = datetime(1985, 1, 1, tzinfo=UTC)
 LATEST = datetime(2900, 1, 1, tzinfo=UTC)
 
-#: The standard library's ``datetime``. Tools that freeze time for a test replace the name in modules.
+#: The type ``datetime`` of the standard library. Tools that freeze time for a test replace the name
+#: ``datetime`` in modules.
 _OWN = type(EARLIEST)
 
 _TICK = timedelta(seconds=1)
@@ -39,14 +40,18 @@ def real_now() -> datetime:
 
 
 def _plain(instant: datetime) -> datetime:
-    """Return ``instant`` in UTC as an object of the standard library's ``datetime``."""
+    """Return ``instant`` in UTC as a ``datetime`` of the standard library.
+
+    Tools that freeze time for a test create objects of their own subclass.
+    """
     if instant.tzinfo is UTC and type(instant) is _OWN:
         return instant
     return EARLIEST + (instant - EARLIEST)
 
 
-#: Returns seconds on a monotonic counter. Tools that freeze time for a test replace the functions of
-#: ``time`` in every module. They do not find this one, because it is inside an object.
+#: Returns the seconds of a monotonic clock, to measure durations. Tools that freeze time for a test replace
+#: the functions of ``time`` in every module. They do not find this function, because it is inside a
+#: ``partial`` object.
 stopwatch: Callable[[], float] = (
     partial(time.clock_gettime, time.CLOCK_MONOTONIC)
     if hasattr(time, "clock_gettime")
@@ -55,14 +60,14 @@ stopwatch: Callable[[], float] = (
 
 
 def instance_mark() -> str:
-    """Return eight random letters and digits that identify this start of a server."""
+    """Return eight random hexadecimal digits that identify this start of a server."""
     return secrets.token_hex(4)
 
 
 class WorldClock(Struct, frozen=True):
-    """A clock that is frozen, or runs at a fixed distance from the machine's clock.
+    """A world's clock, which is frozen or runs at a fixed offset from the machine's clock.
 
-    It showed ``instant`` when the machine's clock showed ``anchor``.
+    The clock showed ``instant`` when the machine's clock showed ``anchor``. A frozen clock has no ``anchor``.
     """
 
     instant: datetime
@@ -74,7 +79,7 @@ class WorldClock(Struct, frozen=True):
         return self.anchor is None
 
     def now(self) -> datetime:
-        """Return the time in whole seconds, never earlier than the clock's start."""
+        """Return the time of this clock in whole seconds, never earlier than ``instant``."""
         return self.instant if self.anchor is None else self._after(real_now() - self.anchor)
 
     def _after(self, elapsed: timedelta) -> datetime:
@@ -83,25 +88,26 @@ class WorldClock(Struct, frozen=True):
         return min((self.instant + elapsed).replace(microsecond=0), LATEST)
 
     def freeze(self) -> WorldClock:
-        """Return a frozen clock at the same instant."""
+        """Return a frozen clock that shows the current time of this clock."""
         return WorldClock(self.now())
 
     def run(self) -> WorldClock:
-        """Return a running clock from the same instant.
+        """Return a running clock that starts at the current time of this clock.
 
-        If it shows the machine's time, less than two seconds late, it follows the machine's time.
+        If this clock is less than two seconds behind the machine's clock, the returned clock shows the
+        machine's time.
         """
         now, machine = self.now(), real_now()
         return WorldClock(now, now if timedelta() <= machine - now < 2 * _TICK else machine)
 
     def follow(self) -> WorldClock:
-        """Return a clock that shows the machine's time, but never an earlier time than now."""
+        """Return a clock that shows the machine's time, but never goes back before ``now()``."""
         return WorldClock(self.now(), self.now())
 
     def caught_up(self) -> WorldClock:
-        """Return the clock with its current time as the new start.
+        """Return a clock with the current time as its new start.
 
-        It then never goes back, even if the machine's clock does.
+        The clock then never goes back, even if the machine's clock goes back.
         """
         if self.anchor is None:
             return self
@@ -112,14 +118,14 @@ class WorldClock(Struct, frozen=True):
         return self if shown == self.instant else WorldClock(shown, self.anchor + (shown - self.instant))
 
     def at(self, instant: datetime) -> WorldClock:
-        """Return a clock at another instant, frozen or running as before."""
+        """Return a clock that shows ``instant``. It is frozen if this clock is frozen."""
         if self.anchor is None:
             return self if instant == self.instant else WorldClock(instant)
         return WorldClock(instant, real_now())
 
 
 def years_later(instant: datetime, years: int) -> datetime:
-    """Return the same calendar day ``years`` later. 29 February may become the 28th."""
+    """Return the same calendar day ``years`` later. 29 February can become 28 February."""
     try:
         return instant.replace(year=instant.year + years)
     except ValueError:
@@ -156,7 +162,7 @@ def parse_iso(text: str) -> datetime:
 
 
 def parse_instant(text: str) -> datetime:
-    """Read an ISO 8601 date or date-time, by default at midnight and in UTC.
+    """Read an ISO 8601 date or date-time. The default time is midnight, in UTC.
 
     Raise ValueError for any other text, and for an instant outside the supported years.
     """
@@ -171,12 +177,12 @@ def parse_instant(text: str) -> datetime:
 
 
 def instant_given(text: str) -> datetime:
-    """Read an instant, or ``real`` as the time of the machine's clock."""
+    """Read an instant as ``parse_instant`` does. ``real`` means the machine's current time."""
     return real_now().replace(microsecond=0) if text == "real" else parse_instant(text)
 
 
 def parse_duration(text: str) -> relativedelta:
-    """Read a duration as ISO 8601, in the short form, or in seconds.
+    """Read a duration: in ISO 8601, in the short form (``90m``), or in seconds.
 
     Examples: ``P30D``, ``P1Y``, ``PT90M``, ``90m``, ``1d12h``, ``3600``. Raise ValueError for any other text.
     """
@@ -209,5 +215,5 @@ def later(instant: datetime, length: relativedelta | timedelta) -> datetime:
     except (OverflowError, ValueError):
         moved = None
     if moved is None or moved > LATEST:
-        raise ValueError(f"the clock goes no further than {wire(LATEST)}")
+        raise ValueError(f"the clock cannot go beyond {wire(LATEST)}")
     return moved.replace(microsecond=0)

@@ -1,4 +1,4 @@
-"""Optional packages: the message for one that is missing."""
+"""Optional packages: the error message if such a package is not installed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.metadata import requires
 
 
 def needs(subject: str, package: str) -> str:
-    """Return that ``subject`` needs ``package``, and the command that installs the package."""
+    """Return the message that ``subject`` needs ``package``, with the pip command."""
     known = (line.partition(";")[0].strip() for line in requires("reseller-sandbox") or ())
     requirement = next((line for line in known if re.match(rf"{package}(?![\w-])", line)), package)
     return f"{subject} needs {package}: pip install '{requirement}'"

@@ -1,4 +1,4 @@
-"""Kinds of parameter values, which every interface reads by the same rules.
+"""Kinds of parameter values. Every interface reads a kind by the same rules.
 
 Annotate each parameter of a function with a kind from this module: the signature is the declaration. A kind
 reads values from JSON, YAML and Python, and their text form in a query string or on a command line.
@@ -48,7 +48,7 @@ _MOST_DIGITS = 100
 #: The largest number that a setting or a parameter can have.
 MOST = 10**9
 
-#: A kind stops after this many mistakes in one value, because checking a long list takes time.
+#: The number of mistakes in one value after which a kind stops. Checking a long list takes time.
 MOST_MISTAKES = 1000
 
 #: A day in seconds.
@@ -63,10 +63,10 @@ def _unchanged(value: Any) -> Any:
 
 
 class Kind(Struct, Generic[T], frozen=True, eq=False):
-    """A kind of value: its JSON Schema, its reader and its writer.
+    """A kind of values: a JSON Schema, a function that reads a value, and one that writes.
 
     ``schema`` is the JSON Schema, or a function that returns it. ``read`` also accepts values that it has
-    already read. It raises ValueError with a message that continues after the parameter's name. ``write``
+    already read. Its ValueError has a message without the parameter's name (``must be a string``). ``write``
     returns the value as JSON. ``says`` describes the accepted values in words.
     """
 
@@ -77,7 +77,7 @@ class Kind(Struct, Generic[T], frozen=True, eq=False):
 
     @property
     def shape(self) -> Mapping[str, Any]:
-        """Return the JSON Schema."""
+        """The JSON Schema of the values."""
         return self.schema() if callable(self.schema) else self.schema
 
     def __call__(self, value: Any) -> T:
@@ -85,7 +85,7 @@ class Kind(Struct, Generic[T], frozen=True, eq=False):
 
 
 class Bare(Struct, frozen=True):
-    """A value without quotes that YAML does not read as a string, such as ``012``."""
+    """An unquoted YAML value such as ``012``, which YAML does not read as a string."""
 
     text: str
 
@@ -94,13 +94,13 @@ class Bare(Struct, frozen=True):
 
 
 class Mistake(str):
-    """A mistake in a value: its path, and a message that continues after the path.
+    """A mistake in a value: the path of the mistake, then a message (``must be a string``).
 
-    ``about_key`` is true if the last key of the path is wrong, and false if the value there is wrong.
+    ``about_key`` is true if the last key of the path is wrong, and false if the value at the path is wrong.
     """
 
     def __new__(cls, path: tuple[object, ...], message: str, about_key: bool = False) -> Mistake:
-        """Return the mistake ``message`` at ``path``."""
+        """Return a mistake with ``message`` at ``path``."""
         mistake = super().__new__(cls, f"{'.'.join(map(str, path))} {message}")
         mistake.path, mistake.message, mistake.about_key = path, message, about_key
         return mistake
@@ -110,12 +110,12 @@ class Mistake(str):
     about_key: bool
 
     def under(self, key: object) -> Mistake:
-        """Return this mistake with ``key`` in front of its path."""
+        """Return this mistake with ``key`` added at the start of its path."""
         return Mistake((key, *self.path), self.message, self.about_key)
 
 
 class Within(ValueError):
-    """Mistakes within an object or a list.
+    """The error for an object or a list with mistakes in its items.
 
     ``valid`` is the part of the value without mistakes, or None if no part can be used.
     """
@@ -127,9 +127,9 @@ class Within(ValueError):
 
 
 def mistakes(name: object, value: Any, problem: ValueError) -> list[Mistake]:
-    """Return the mistakes of ``problem`` with ``name`` in front of their paths.
+    """Return the mistakes that ``problem`` reports, each with ``name`` at the start of its path.
 
-    ``Within`` has several mistakes, any other ValueError has one.
+    ``Within`` reports several mistakes, and any other ValueError reports one.
     """
     if isinstance(problem, Within):
         return [mistake.under(name) for mistake in problem.problems]
@@ -173,7 +173,10 @@ def _label(value: Any) -> str:
 
 
 def _name(value: Any, before: str = "") -> str:
-    """Return a name in canonical form. A zone is a name with a label ``before`` it."""
+    """Return a domain name in canonical form.
+
+    For a zone, ``before`` is a label that makes the zone a domain name.
+    """
     try:
         return names.normalise(before + _text(value)).removeprefix(before)
     except names.BadName as problem:
@@ -187,7 +190,7 @@ def _switch(value: Any) -> bool:
 
 
 def _when(value: Any) -> str:
-    """Read an instant or a duration. Return a text that ``instant`` understands."""
+    """Read an instant or a duration. Return a string that the function ``instant`` reads."""
     if isinstance(value, datetime):
         value = value.isoformat()
     try:
@@ -198,7 +201,7 @@ def _when(value: Any) -> str:
 
 
 def _in_seconds(value: Any) -> Any:
-    """Return a number of seconds as a text, and any other value unchanged.
+    """Return a number of seconds as a string of digits. Other values stay unchanged.
 
     Raise ValueError or ArithmeticError for a number that is negative, fractional or too large.
     """
@@ -221,7 +224,7 @@ def _length(text: str) -> str:
 
 
 def instant(when: str, now: datetime) -> datetime:
-    """Return the instant that the ``When`` value means at ``now``.
+    """Return the instant that ``when`` means. A duration counts from ``now``.
 
     Raise ValueError if the instant is after the last supported year.
     """
@@ -249,14 +252,14 @@ def _duration(value: Any) -> relativedelta:
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """Return ``value`` as a dict. Raise ValueError unless it has only string keys."""
+    """Return ``value`` as a dict. Raise ValueError unless all keys are strings."""
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return dict(value)
     raise ValueError("must be an object")
 
 
 def json_value(raw: Any, depth: int = 0) -> Any:
-    """Return ``raw`` as a JSON value, with floats as ``Decimal``, and instants and durations as texts.
+    """Return ``raw`` as a JSON value. Floats become ``Decimal``, dates and durations strings.
 
     Raise ValueError if JSON cannot represent the value.
     """
@@ -288,9 +291,9 @@ def json_value(raw: Any, depth: int = 0) -> Any:
 
 
 def choice(*words: str, synonyms: Synonyms = MappingProxyType({})) -> Kind[str]:
-    """Return a kind that accepts one of ``words``. It suggests a word for its ``synonyms``.
+    """Return a kind that accepts one of ``words``. Its error for a synonym suggests the word.
 
-    Members of a ``StrEnum`` are read as members.
+    ``words`` can be members of a ``StrEnum``, and values are then read as members.
     """
     members = {str(word): word for word in words}
 
@@ -305,9 +308,9 @@ def choice(*words: str, synonyms: Synonyms = MappingProxyType({})) -> Kind[str]:
 
 
 def matching(pattern: str, says: str, *, is_secret: bool = False) -> Kind[str]:
-    """Return a kind that accepts strings that match ``pattern``.
+    """Return a kind that accepts strings that match ``pattern``. ``says`` describes them.
 
-    With ``is_secret``, the message about an invalid value does not show the value.
+    With ``is_secret``, the error message does not show the invalid value.
     """
     compiled = re.compile(pattern)
 
@@ -347,7 +350,7 @@ def number(low: float, high: float) -> Kind[float]:
 def span(least: float = 0) -> Kind[float]:
     """Return a kind that accepts durations of up to a day and reads them as seconds.
 
-    It accepts a number of seconds, or a text that ``DURATION`` accepts.
+    It accepts a number of seconds, or a string that ``DURATION`` accepts.
     """
     within = number(least, DAY)
     from_ = f", from {least:.15g} seconds" if least else ""
@@ -368,7 +371,7 @@ def span(least: float = 0) -> Kind[float]:
 def listed(
     kind: Kind[T], least: int = 0, most: int = MOST, *, distinct: bool = False, alone: bool = False
 ) -> Kind[tuple[T, ...]]:
-    """Return a kind that accepts arrays of ``least`` to ``most`` items of ``kind``.
+    """Return a kind that accepts arrays of ``least`` to ``most`` items, each of ``kind``.
 
     A string or an object counts as an array with this single item. With ``distinct``, no item occurs twice.
     With ``alone``, any single value of ``kind`` is accepted, and written without the array.
@@ -420,10 +423,10 @@ def table(
     rows: bool = False,
     says: str = "an object",
 ) -> Kind[dict[Any, Any]]:
-    """Return a kind that accepts objects of ``least`` to ``most`` entries.
+    """Return a kind that accepts objects with ``least`` to ``most`` keys.
 
-    ``keys`` is the kind of the keys, and ``values`` that of the values. If ``values`` accepts objects or
-    arrays, a null counts as an empty value. With ``rows``, an array of keys counts as an object of empty
+    ``keys`` is the kind of the keys, and ``values`` is the kind of the values. If ``values`` accepts objects
+    or arrays, a null counts as an empty value. With ``rows``, an array of keys counts as an object of empty
     values.
     """
 
@@ -471,9 +474,9 @@ def table(
 
 
 def either(otherwise: Kind[Any], *objects: Kind[Any]) -> Kind[Any]:
-    """Return a kind that reads an object with one of ``objects``, and other values with ``otherwise``.
+    """Return a kind that accepts values of ``otherwise``, and objects of one of ``objects``.
 
-    It takes the first kind whose required keys are all present, or else the last kind.
+    The first kind whose required keys are all present reads an object, or else the last kind.
     """
 
     def for_object(value: Mapping[str, Any]) -> Kind[Any]:
@@ -498,15 +501,15 @@ def either(otherwise: Kind[Any], *objects: Kind[Any]) -> Kind[Any]:
 _NUMBER_OR_TEXT: Mapping[str, Any] = {"oneOf": [{"type": "string"}, {"type": "number"}]}
 
 TEXT = Kind({"type": "string"}, _text)
-#: Any text without control characters, also an empty one.
+#: A string without control characters. It can be empty.
 LINE = Kind({"type": "string"}, _line)
-#: Any string, also with control characters.
+#: Any string. It can be empty and have control characters.
 RAW_TEXT = Kind({"type": "string"}, _raw_text)
 LABEL = Kind({"type": "string"}, _label)
 NAME = Kind({"type": "string"}, _name, names.to_unicode)
-#: The number of a record.
+#: The id of a record, as an integer.
 ID = whole(1, 10**15)
-#: The name of a snapshot, a branch, a fault rule or a canned answer. It needs no escape in a path.
+#: The name of a snapshot, a branch, a fault rule or a canned answer. Paths can contain it without escapes.
 KEY = matching(
     "[A-Za-z0-9][A-Za-z0-9._-]{0,79}",
     "up to 80 letters, digits, dots, hyphens and underscores, a letter or digit first",
@@ -517,7 +520,7 @@ INSTANT = Kind({"type": "string", "format": "date-time"}, _instant, wire)
 DURATION = Kind(_NUMBER_OR_TEXT, _duration, duration_text)
 AMOUNT = Kind(_NUMBER_OR_TEXT, money.read_price, money.write)
 CHANGE = Kind(_NUMBER_OR_TEXT, money.read, money.write)
-#: A balance, or an entry of a ledger.
+#: An amount that is a balance or a ledger entry, and can be larger than a price.
 BALANCE = Kind(_NUMBER_OR_TEXT, lambda amount: money.read(amount, money.MOST_KEPT), money.write)
 WHEN = Kind(_NUMBER_OR_TEXT, _when)
 #: An object of JSON values.

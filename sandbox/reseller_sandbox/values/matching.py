@@ -1,4 +1,4 @@
-"""Conditions on requests, for faults, journal, assertions, schedules and advice."""
+"""Conditions on requests: faults, journal filters, assertions and scheduled actions use them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from reseller_sandbox.values.parameters import Also, record
 from reseller_sandbox.values.patterns import PATH, Glob, Path, any_matches
 from reseller_sandbox.values.text_checks import plain, require_whole_letters
 
-#: The maximum number of keys of an object.
+#: The maximum number of headers, query parameters or body values in a condition.
 _KEYS = 50
 
 _GLOBS = 100
 _LONGEST_WORD = 100
 
-#: The maximum number of digits in the number of a request.
+#: The maximum number of digits in the name of a request (``r12`` has two).
 _DIGITS = 18
 
 
 def patterns(says: str, spelt: Callable[[str], str] = str) -> Kind[tuple[Glob, ...]]:
-    """Return a kind that accepts globs, each normalised by ``spelt``."""
+    """Return a kind that accepts one or more globs. ``spelt`` normalises each glob."""
 
     def read(value: Any) -> Glob:
         return Glob(spelt(_read_glob(value).text))
@@ -36,13 +36,13 @@ def patterns(says: str, spelt: Callable[[str], str] = str) -> Kind[tuple[Glob, .
 
 
 def name_spelt(glob: str) -> str:
-    """Return a glob for domain names in Unicode and lower case."""
+    """Return a glob for domain names, converted to Unicode and lower case."""
     name = well_formed(glob)
     return glob.lower() if name is None else to_unicode(name)
 
 
 def _outcome(value: Any) -> str:
-    """Return the outcome word unchecked: ``contract.unknown`` checks that it exists."""
+    """Read an outcome. ``contract.unknown`` checks later whether such an outcome exists."""
     if isinstance(value, str) and 0 < len(value) <= _LONGEST_WORD:
         require_whole_letters(value)
         return value
@@ -71,7 +71,7 @@ def _read_glob(value: Any) -> Glob:
 
 
 def body_as_json(expected: Any) -> Any:
-    """Return the expected body as JSON, with globs as their texts."""
+    """Return an expected body as JSON, with each glob as a string."""
     if isinstance(expected, Glob):
         return expected.text
     if isinstance(expected, Mapping):
@@ -89,7 +89,7 @@ def _with_globs(value: Any) -> Any:
 
 _SINCE = "an instant, or the name of a request (r12)"
 
-#: The conditions that are known only after the response.
+#: The conditions that can be tested only after the response.
 ANSWERED = ("outcome", "carried_out", "changed", "fault")
 
 _OUTCOMES = "ok, refused, fault, an error's name, or a status such as 404 or 4xx"
@@ -121,13 +121,13 @@ GLOBS_BY_PATH = table(
 )
 
 
-#: The operation id of a request that matches no operation.
+#: The operation id of a request that is for no operation of the API.
 NO_OPERATION = "-"
 
-#: The beginning of the operation id of a request with a canned answer. The name of the answer follows.
+#: The prefix of the operation id of a request with a canned answer (``canned.NAME``).
 CANNED = "canned."
 
-#: The outcomes that are not names of errors: success, any error, and a fault in place of the answer.
+#: The outcomes beside names of errors: success, any error, and a response that a fault replaced.
 OK, REFUSED, FAULT = "ok", "refused", "fault"
 OUTCOMES = (OK, REFUSED, FAULT)
 
@@ -135,14 +135,14 @@ _MISSING = object()
 
 
 class Request(Protocol):
-    """The properties of a request that conditions test.
+    """The properties of a request and its response that conditions test.
 
     ``status`` and all later properties are known only after the response.
     """
 
     @property
     def operation(self) -> str:
-        """The operation's id."""
+        """The id of the operation: ``v3.domains.createDomain``."""
 
     @property
     def account(self) -> str | None:
@@ -154,19 +154,19 @@ class Request(Protocol):
 
     @property
     def method(self) -> str:
-        """The HTTP method."""
+        """The HTTP method of the request."""
 
     @property
     def path(self) -> str:
-        """The path, without the world's prefix and the query."""
+        """The path of the request, without the prefix of a world and without the query."""
 
     @property
     def headers(self) -> Iterable[tuple[str, str]]:
-        """The headers."""
+        """The headers of the request, as pairs of name and value."""
 
     @property
     def query(self) -> Iterable[tuple[str, str]]:
-        """The elements of the query."""
+        """The query parameters of the request, as pairs of name and value."""
 
     @property
     def json(self) -> Any:
@@ -174,15 +174,15 @@ class Request(Protocol):
 
     @property
     def at(self) -> datetime:
-        """The instant of the request."""
+        """The time of the world's clock at the request."""
 
     @property
     def number(self) -> int:
-        """The number in the request's name, or 0 if it has no name yet."""
+        """The number in the name of the request (12 for ``r12``), or 0 without a name."""
 
     @property
     def status(self) -> int:
-        """The HTTP status of the response."""
+        """The HTTP status of the response, such as 404."""
 
     @property
     def outcome(self) -> str:
@@ -202,7 +202,7 @@ class Request(Protocol):
 
 
 class Miss(Struct, frozen=True):
-    """One difference between a request and the expected request."""
+    """A difference between a request and a condition (``what``)."""
 
     what: str
     expected: Any
@@ -220,19 +220,20 @@ class Matching(TypedDict, total=False):
     """Conditions on a request. A request matches if it satisfies all of them.
 
     Args:
-        operation: The operation's id.
-        domain: A domain name in the request, in ASCII or Unicode.
+        operation: The id of the operation, such as v3.domains.createDomain.
+        domain: A domain name in the request, in its ASCII or Unicode form.
         account: The name of the client's account.
-        method: The HTTP method.
-        path: The path, without the query.
+        method: The HTTP method, such as POST.
+        path: The path of the request, without the query.
         headers: Headers of the request.
         query: Query parameters of the request.
-        body: Values in the request's JSON body. The body may have more values.
-        outcome: The outcome for the client. ok means carried out and answered without an error.
-        carried_out: Whether the operation was carried out.
-        changed: Whether the request changed the state.
-        fault: The name of a fault applied to the request.
-        since: Match only requests from this instant on, or after this request (r12).
+        body: Values in the JSON body of the request, by path. The body can have more values.
+        outcome: The outcome for the client: ok, refused, fault, the name of an error, or a status. ok means
+            that the operation was carried out and answered without an error.
+        carried_out: Whether the operation was carried out, even if a fault replaced the response.
+        changed: Whether the request changed the state of the world.
+        fault: The name of a fault that was applied to the request.
+        since: Match only requests at or after an instant, or after a request (r12).
     """
 
     operation: Annotated[_Globs, _glob("*renew*"), Also("endpoint")]
@@ -251,11 +252,11 @@ class Matching(TypedDict, total=False):
 
 
 class Match(dict[str, Any]):
-    """Conditions on a request by name, as ``MATCH`` reads them."""
+    """Conditions on a request, by name. ``MATCH`` reads and writes them."""
 
     def __call__(self, request: Request) -> bool:
         """Whether ``request`` satisfies all conditions."""
-        # Test the most selective conditions first, because a world may have 1,000 rules.
+        # Test the most selective conditions first, because a world can have 1,000 fault rules.
         operation, domain = self.get("operation"), self.get("domain")
         if operation is not None and not any_matches(operation, request.operation):
             return False
@@ -269,7 +270,7 @@ class Match(dict[str, Any]):
             yield from _MISSES[name](name, condition, request)
 
 
-#: Reads an object of conditions as a match, and writes a match as such an object.
+#: The kind that reads a JSON object of conditions as a ``Match``, and writes it.
 MATCH: Kind[Match] = record(Matching, build=Match)
 
 
@@ -331,7 +332,10 @@ def _since_misses(name: str, since: datetime | int, request: Request) -> Iterato
 
 
 def _pair_misses(part: str, globs: Mapping[str, Glob | None], request: Request) -> Iterator[Miss]:
-    """Yield the differences in the headers or in the query. One matching value of a name is enough."""
+    """Yield the differences in the headers or the query.
+
+    If a name has several values, one matching value is enough.
+    """
     for name, glob in globs.items():
         values = [value for key, value in getattr(request, part) if key.lower() == name.lower()]
         if glob is None and values:
@@ -341,7 +345,10 @@ def _pair_misses(part: str, globs: Mapping[str, Glob | None], request: Request) 
 
 
 def _body_misses(_: str, body: Mapping[Path, Any], request: Request) -> Iterator[Miss]:
-    """Yield the differences in the body. One matching value at a path is enough."""
+    """Yield the differences in the body.
+
+    If a path leads to several values, one matching value is enough.
+    """
     for path, expected in body.items():
         place = f"body.{path.text}"
         misses = [list(_differences(place, expected, actual)) for actual in path.find(request.json)]
@@ -351,7 +358,7 @@ def _body_misses(_: str, body: Mapping[Path, Any], request: Request) -> Iterator
             yield from misses[0]
 
 
-#: The function that compares a request with each condition.
+#: Maps the name of each condition to the function that compares a request with the condition.
 _MISSES: Mapping[str, Callable[[str, Any, Request], Iterator[Miss]]] = {
     "operation": _text_misses,
     "domain": _domain_misses,
@@ -370,9 +377,9 @@ _MISSES: Mapping[str, Callable[[str, Any, Request], Iterator[Miss]]] = {
 
 
 def _differences(path: str, expected: Any, actual: Any) -> Iterator[Miss]:
-    """Yield where ``actual`` differs from ``expected``.
+    """Yield the differences between two JSON values at ``path``.
 
-    Objects may have more keys than expected, but lists must have the same length.
+    ``actual`` can have more keys than ``expected`` in an object, but not more items in a list.
     """
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         for key in expected:

@@ -1,4 +1,4 @@
-"""Money: the precision, reading and writing of amounts in all interfaces.
+"""Money: the precision, reading and writing of amounts, in all interfaces alike.
 
 An amount is a ``Decimal`` in the account's currency with at most ``FINEST`` fraction digits. The registry's
 sums and products never need more digits.
@@ -14,13 +14,13 @@ FINEST = 6
 #: The minimum number of fraction digits of a written amount.
 USUAL = 2
 
-#: Zero, and the start of every sum, so that sums have at least ``USUAL`` fraction digits.
+#: Zero. Every sum starts with this value, so that it has at least ``USUAL`` fraction digits.
 NOTHING = Decimal("0.00")
 
-#: Prices and changes of a balance stay below this, so that a JSON number holds all of their digits.
+#: Prices and changes of a balance must be less, so that a JSON number holds all their digits.
 MOST = 10**9
 
-#: Balances and ledger entries stay below this.
+#: Balances and ledger entries must be less than this amount.
 MOST_KEPT = 10**15
 
 _LONGEST = 100
@@ -30,10 +30,10 @@ PRICE = {"pattern": rf"^[0-9]+(\.[0-9]{{1,{FINEST}}}0*)?$", "maxLength": _LONGES
 
 
 def read(value: object, most: int | None = MOST) -> Decimal:
-    """Return the amount that a number or a decimal text stands for.
+    """Return a number, or a string with a decimal number, as an amount.
 
     Raise ValueError for any other value, for too many fraction digits, and for an amount of ``most`` or more.
-    The message continues after the name of the value.
+    The message has no subject (``must be a decimal number``).
     """
     amount = _number(value)
     if most is not None and abs(amount) >= most:
@@ -44,10 +44,10 @@ def read(value: object, most: int | None = MOST) -> Decimal:
 
 
 def read_price(value: object, most: int | None = MOST) -> Decimal:
-    """Return the amount as ``read`` does. Raise ValueError if it is negative."""
+    """Return an amount as ``read`` does. Raise ValueError for a negative amount."""
     amount = read(value, most)
     if amount < 0:
-        raise ValueError("must not be below zero")
+        raise ValueError("must not be negative")
     return amount
 
 
@@ -64,12 +64,12 @@ def _number(value: object) -> Decimal:
 
 
 def write(amount: Decimal) -> str:
-    """Return ``amount`` as decimal digits, with at least two fraction digits."""
+    """Return ``amount`` as a decimal string with two or more fraction digits (``12.50``)."""
     return f"{amount:.{max(USUAL, len(_fraction(amount)))}f}"
 
 
 def write_in_full(amount: Decimal) -> str:
-    """Return ``amount`` with all ``FINEST`` fraction digits."""
+    """Return ``amount`` as a decimal string with six fraction digits (``12.500000``)."""
     return f"{amount:.{FINEST}f}"
 
 

@@ -15,17 +15,17 @@ _LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
 
 
 class BadName(ValueError):
-    """A text is not a name. The message says why and continues after the text."""
+    """The error for text that is not a domain name. The message says why (``it is empty``)."""
 
 
 @lru_cache(maxsize=4096)
 def normalise(text: str) -> str:
     """Return ``text`` in canonical form: ``xn--espaa-rta.com`` for ``España.com.``.
 
-    Raise ``BadName`` unless it has two or more well-formed labels.
+    Raise ``BadName`` unless the text has two or more well-formed labels.
     """
     if len(text) > LONGEST * 4:
-        raise BadName(f"it has {len(text)} characters, and a name has at most {LONGEST}")
+        raise BadName(f"it has {len(text)} characters; a name can have at most {LONGEST}")
     name = text.lower() if text.isascii() else text
     if name.endswith("."):
         name = name[:-1]
@@ -46,7 +46,7 @@ def normalise(text: str) -> str:
 
 
 def well_formed(text: str) -> str | None:
-    """Return ``text`` in canonical form, or None if it is not a name."""
+    """Return ``text`` in canonical form, or None if the text is not a domain name."""
     try:
         return normalise(text)
     except BadName:
@@ -57,11 +57,11 @@ def _check(label: str) -> None:
     if not label:
         raise BadName("it has an empty label")
     if len(label) > 63:
-        raise BadName(f"its label {label[:20]}… has {len(label)} characters, and a label has at most 63")
+        raise BadName(f"its label {label[:20]}… has {len(label)} characters; a label can have at most 63")
     if not _LABEL.fullmatch(label):
-        raise BadName(f"its label {label!r} has something other than letters, digits and inner hyphens")
+        raise BadName(f"its label {label!r} must have only letters, digits and inner hyphens")
     if label[2:4] == "--" and not label.startswith("xn--"):
-        raise BadName(f"its label {label!r} has hyphens in third and fourth place")
+        raise BadName(f"its label {label!r} has hyphens as third and fourth character")
 
 
 def _through_idna(name: str) -> str:
@@ -79,7 +79,7 @@ def to_unicode(name: str) -> str:
     return _decoded(name) if "xn--" in name else name
 
 
-@lru_cache(maxsize=1 << 15)  # as many as a search in 100,000 names decodes
+@lru_cache(maxsize=1 << 15)  # a search in 100,000 names decodes about this many
 def _decoded(name: str) -> str:
     import idna
 
@@ -95,12 +95,12 @@ def below(name: str, parent: str) -> bool:
 
 
 def dotted(text: str) -> bool:
-    """Whether ``text`` holds a dot, or a character that IDNA reads as a dot."""
+    """Whether ``text`` contains a dot, or a character that IDNA converts to a dot."""
     return _DOTS.search(text) is not None
 
 
 def suffixes(name: str) -> list[str]:
-    """Return the possible zones of a name, the longest first.
+    """Return the possible zones of a domain name, the longest first.
 
     For ``example.com.ua``, these are ``com.ua`` and ``ua``.
     """
@@ -109,7 +109,7 @@ def suffixes(name: str) -> list[str]:
 
 
 def written(name: str, form: str, asked: str | None = None) -> str:
-    """Return a name in the form of responses: ``unicode``, ``ascii`` or ``as_asked``.
+    """Return a domain name for a response, in a ``form`` of the assumption ``v3.names.form``.
 
     ``asked`` is the name as the request wrote it, or None if the request did not name it.
     """

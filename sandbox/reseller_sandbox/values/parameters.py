@@ -1,6 +1,6 @@
-"""Parameters that annotations declare: of a function, of an object or of a record.
+"""Parameters, declared by the annotations of a function, a TypedDict or a record.
 
-Each parameter has a kind from ``values.kinds``, and may have a description. All interfaces follow from
+Each parameter has a kind from ``values.kinds``, and may have a description. Every interface is derived from
 these declarations.
 """
 
@@ -27,14 +27,14 @@ from reseller_sandbox.values.text_checks import complaint, nearest, plain
 
 
 class Quiet(Struct, frozen=True):
-    """A record with long or secret values. Its repr shows only its type."""
+    """A base class for records with long or secret values: the repr shows only the type."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
 
 def field_names(kind: Any) -> tuple[str, ...]:
-    """Return the field names of a record, dataclass or named tuple, or of its type."""
+    """Return the field names of a record, dataclass or named tuple (an object or a type)."""
     for attribute in ("__struct_fields__", "_fields"):
         if hasattr(kind, attribute):
             return tuple(getattr(kind, attribute))
@@ -42,12 +42,15 @@ def field_names(kind: Any) -> tuple[str, ...]:
 
 
 def is_record(value: Any) -> bool:
-    """Whether ``value`` is a record or a dataclass, or the type of one."""
+    """Whether ``value`` is a record or dataclass (an object or a type)."""
     return hasattr(value, "__struct_fields__") or hasattr(value, "__dataclass_fields__")
 
 
 def defaults(kind: Any) -> dict[str, Any]:
-    """Return the constant defaults of the fields of ``kind``, by field name."""
+    """Return the defaults of the fields of a record type, by field name.
+
+    Fields with a default factory are omitted.
+    """
     if not hasattr(kind, "__struct_fields__"):
         return {field.name: field.default for field in fields(kind) if field.default is not MISSING}
     pairs = zip(reversed(kind.__struct_fields__), reversed(kind.__struct_defaults__), strict=False)
@@ -59,7 +62,7 @@ _ARGUMENT = re.compile(r"^    (\w+): (.*(?:\n     +.*)*)", re.MULTILINE)
 
 
 def docstring(of: Any) -> str:
-    """Return the docstring without its indentation, or an empty text.
+    """Return the docstring of ``of`` without indentation, or an empty string.
 
     ``python -OO`` removes docstrings, so the function then reads the docstring from the source.
     """
@@ -73,12 +76,12 @@ def docstring(of: Any) -> str:
 
 
 def without_arguments(of: Any) -> str:
-    """Return the docstring without its ``Args:`` section."""
+    """Return the docstring of ``of`` without the ``Args:`` section."""
     return _ARGUMENTS.sub("", docstring(of)).strip()
 
 
 def documented_parameters(of: Any) -> Mapping[str, str]:
-    """Return the descriptions in the docstring's ``Args:`` section, by parameter."""
+    """Return the description of each parameter in the ``Args:`` section of a docstring."""
     section = _ARGUMENTS.search(docstring(of) + "\n")
     pairs = _ARGUMENT.findall(section[1]) if section else []
     return {name.removesuffix("_"): " ".join(words.split()) for name, words in pairs}
@@ -95,18 +98,18 @@ def _in_source(of: Any) -> str | None:
 
 
 def unmarked(words: str) -> str:
-    """Return a docstring without its markup."""
+    """Return the text of a docstring without double backticks."""
     return words.replace("``", "")
 
 
 _FEW = 16
 
-#: How a parameter is passed: in the path, as a positional argument of a command, or by its name.
+#: The place of a parameter: a path segment, a positional argument of a command, or an option.
 Place = Literal["segment", "argument", "option"]
 
 
 class Parameter(Struct, frozen=True):
-    """A parameter of an action, a resource or a record.
+    """A parameter of an action or control operation, or a field of a record.
 
     ``default`` is the value of an omitted parameter. ``words`` is the description, from the annotation or
     from the docstring of the record. ``synonyms`` are the parameter's names in other programs.
@@ -122,22 +125,22 @@ class Parameter(Struct, frozen=True):
 
     @property
     def attribute(self) -> str:
-        """The name as a Python identifier: ``from_`` for ``from``."""
+        """The parameter's name as a Python identifier: ``from_`` for ``from``."""
         return f"{self.name}_" if iskeyword(self.name) else self.name
 
 
 def kind_of(annotated: Any) -> Kind[Any]:
-    """Return the kind in an annotation, which may also allow None."""
+    """Return the kind in an annotation: ``NAME`` for ``Annotated[str, NAME] | None``."""
     return next(part for part in _metadata(annotated) if isinstance(part, Kind))
 
 
 def words_of(annotated: Any) -> str:
-    """Return the description in an annotation, or an empty text."""
+    """Return the description in an annotation, or an empty string if it has none."""
     return next((part for part in _metadata(annotated) if isinstance(part, str)), "")
 
 
 class Also(Struct, frozen=True):
-    """Synonyms of a parameter in its annotation, separated by spaces."""
+    """Part of an annotation: other names of a parameter, separated by spaces."""
 
     words: str
 
@@ -164,7 +167,7 @@ _PLACES: Mapping[Any, Place] = {
 
 
 class Group(Struct, frozen=True):
-    """An annotation of ``**keywords`` that lists the parameters a function accepts there.
+    """Part of an annotation of ``**keywords``: the parameters that the function accepts.
 
     Example: ``**rule: Annotated[Any, Group(…)]``.
     """
@@ -173,11 +176,11 @@ class Group(Struct, frozen=True):
 
 
 def declared(of: Any) -> tuple[Parameter, ...]:
-    """Return the parameters that ``of`` declares.
+    """Return the parameters that a function, a TypedDict or a record declares.
 
-    ``of`` is a function (its first parameter is skipped), a TypedDict or a record. A function may take
-    some of its parameters from a TypedDict: ``**match: Unpack[Matching]``. The parameters of a record are its
-    fields that have a kind, its own before inherited ones. A trailing underscore is not part of a name.
+    The first parameter of a function is skipped. A function can take some of its parameters from a TypedDict:
+    ``**match: Unpack[Matching]``. The parameters of a record are its fields that have a kind, its own before
+    inherited ones. A trailing underscore is not part of a name.
     """
     return _declared(of)
 
@@ -210,9 +213,9 @@ def _parameter(
     about: Mapping[str, str] = MappingProxyType({}),
     place: Place = "option",
 ) -> Parameter:
-    """Return the parameter that an annotation declares.
+    """Return the parameter that the annotation ``hint`` declares.
 
-    ``about`` holds the descriptions of the docstring, by name.
+    ``about`` holds the descriptions from the docstring, by parameter.
     """
     key = name.removesuffix("_")
     words = words_of(hint) or about.get(key, "")
@@ -240,9 +243,9 @@ def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
 
 
 def read_by(known: Sequence[Parameter], raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values in ``raw`` as ``known`` declares them.
+    """Read the values in ``raw`` by the kinds of the ``known`` parameters.
 
-    None counts as missing. Refuse with ``invalid_parameter``, naming every mistake.
+    A value None counts as missing. Refuse with ``invalid_parameter``, which lists every mistake.
     """
     values, wrong = read(known, raw)
     if wrong:
@@ -251,7 +254,7 @@ def read_by(known: Sequence[Parameter], raw: Mapping[str, Any]) -> dict[str, Any
 
 
 def read(known: Sequence[Parameter], raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[Mistake]]:
-    """Return the values that can be read from ``raw``, and all mistakes."""
+    """Read ``raw`` by the ``known`` parameters. Return the valid values and all mistakes."""
     named = {parameter.name: parameter for parameter in known}
     wrong = _unknown_names(named, raw)
     values = {name: plain(value) for name, value in raw.items() if value is not None and name in named}
@@ -272,9 +275,9 @@ def read(known: Sequence[Parameter], raw: Mapping[str, Any]) -> tuple[dict[str, 
 
 
 def _unknown_names(named: Mapping[str, Parameter], values: Mapping[str, Any]) -> list[Mistake]:
-    """Return a mistake for each unknown name, with a suggestion or the known names.
+    """Return a mistake for each unknown name, which suggests a name or lists the known names.
 
-    For a key of a nested object, the suggestion is that object.
+    If the name is a key of a nested object, the mistake suggests that object.
     """
     unknown = [name for name in values if name not in named][: MOST_MISTAKES + 1]
     if not unknown:
@@ -293,7 +296,7 @@ def _unknown_names(named: Mapping[str, Parameter], values: Mapping[str, Any]) ->
 
 
 def refused(problems: Sequence[str], place: str = "") -> Refused:
-    """Return a refusal with ``invalid_parameter`` that names every mistake.
+    """Return the exception ``invalid_parameter`` for these mistakes.
 
     ``place`` is the path of the object that contains the mistakes.
     """
@@ -302,12 +305,11 @@ def refused(problems: Sequence[str], place: str = "") -> Refused:
 
 
 def record(*of: Any, build: Callable[..., Any] | None = None) -> Kind[Any]:
-    """Return a kind that accepts the objects that ``of`` describes.
+    """Return a kind that accepts objects with the parameters of TypedDicts or records.
 
-    Each of ``of`` is a TypedDict or a record. ``build`` builds the value from its parts. Without it, the
-    value is the record ``of``, or a dict for a TypedDict or several of them. If the value has a method
-    ``mistakes``, the method yields the mistakes in the combination of parts. Values that equal their default
-    are not written.
+    ``build`` makes the value from the parameters. Without ``build``, the value is a record if ``of`` is one
+    record type, and a dict otherwise. If the value has a method ``mistakes``, it must yield the mistakes in
+    the combination of parameters. Values that equal their default are not written.
     """
     make: Any = build or (of[0] if len(of) == 1 and is_record(of[0]) else None)
 
@@ -336,7 +338,7 @@ def record(*of: Any, build: Callable[..., Any] | None = None) -> Kind[Any]:
 
 
 def written(known: Sequence[Parameter], value: Any) -> dict[str, Any]:
-    """Return the parts of ``value`` as JSON, without those that equal their default."""
+    """Return the parameters of ``value`` as JSON, without values that equal their default."""
     get = value.get if isinstance(value, Mapping) else lambda name: getattr(value, name)
     parts = (
         (parameter, get(parameter.name if isinstance(value, Mapping) else parameter.attribute))
@@ -348,12 +350,12 @@ def written(known: Sequence[Parameter], value: Any) -> dict[str, Any]:
 
 
 def by_attribute(known: Sequence[Parameter], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values in ``values``, under their Python identifiers."""
+    """Return ``values`` with Python identifiers as keys: ``from_`` for ``from``."""
     return {parameter.attribute: values[parameter.name] for parameter in known if parameter.name in values}
 
 
 def object_shape(known: Sequence[Parameter]) -> Mapping[str, object]:
-    """Return the JSON Schema of an object whose keys are ``known``."""
+    """Return the JSON Schema of an object with the ``known`` parameters as keys."""
     return {
         "type": "object",
         "properties": {

@@ -1,4 +1,4 @@
-"""Patterns: regular expressions of fixtures, globs, and paths into JSON values.
+"""Patterns: regular expressions in fixtures, globs, and paths into JSON values.
 
 A slow pattern would delay every world of the server. Regular expressions are therefore matched in linear
 time, and a glob takes at most its length times the text's length in steps.
@@ -16,15 +16,15 @@ from msgspec import Struct
 from reseller_sandbox.values.kinds import LINE, Kind
 from reseller_sandbox.values.text_checks import has_control, require_whole_letters, shortened
 
-#: Limits: the length of a pattern, the length of a matched text, and the size of a compiled pattern.
+#: Limits of the length of a pattern, the length of a text to match, and the size of a compiled pattern.
 _LONGEST = 1000
 _LONGEST_TEXT = 1000
 _LARGEST = 5000
 
 
 def compiled(pattern: str) -> Any:
-    """Return ``pattern`` compiled. Raise ValueError if it is not a usable regular expression."""
-    import re2  # import lazily, because few fixtures have patterns
+    """Compile a regular expression. Raise ValueError if it is invalid, too long or too complex."""
+    import re2  # imported on first use, because few fixtures have patterns
 
     if not 0 < len(pattern) <= _LONGEST:
         raise ValueError(f"a pattern must have 1 to {_LONGEST} characters")
@@ -54,9 +54,9 @@ PATTERN = Kind({"type": "string", "format": "regex"}, _pattern)
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether ``pattern``, which must be valid, matches the whole of ``text``.
+    """Whether ``text`` as a whole matches ``pattern``, a valid regular expression.
 
-    A text that is very long or holds a control character never matches.
+    A text of more than 1000 characters, or with a control character, never matches.
     """
     if len(text) > _LONGEST_TEXT or has_control(text):
         return False
@@ -71,10 +71,10 @@ LONGEST_GLOB = 1000
 
 
 class Glob(Struct, frozen=True):
-    """A pattern for a whole text: ``*`` matches any characters, ``?`` matches one.
+    """A pattern for a whole text: ``*`` matches any characters, ``?`` matches one character.
 
-    Raise ValueError for a pattern that is empty, too long, or holds a lone surrogate. The message begins with
-    a verb.
+    Raise ValueError if the pattern is empty, is too long, or contains a lone surrogate. The message has no
+    subject.
     """
 
     text: str
@@ -85,13 +85,13 @@ class Glob(Struct, frozen=True):
         require_whole_letters(self.text)
 
     def matches(self, text: str) -> bool:
-        """Whether the pattern matches the whole of ``text``."""
+        """Whether ``text`` as a whole matches this glob."""
         # Escape brackets, because globs of the sandbox have no character classes such as [abc].
         return fnmatchcase(text, self.text.replace("[", "[[]"))
 
 
 def any_matches(globs: Iterable[Glob], text: str) -> bool:
-    """Whether one of ``globs`` matches ``text``."""
+    """Whether ``text`` matches at least one of ``globs``."""
     for glob in globs:  # noqa: SIM110 - ``any`` of a generator takes three times as long
         if glob.matches(text):
             return True
@@ -101,22 +101,22 @@ def any_matches(globs: Iterable[Glob], text: str) -> bool:
 _STEP = re.compile(r"\[(\d{1,6}|\*)\]|(?:^|\.)([^.\[\]]+)")
 _ALL = "*"
 
-#: The maximum length of a path. Each of its steps is a nested call.
+#: The maximum length of a path. It limits recursion, because each step of a path is a nested call.
 LONGEST_PATH = 200
 
-#: The edit function of ``Path.change`` returns this object to remove a value.
+#: The result of an ``edit`` function (see ``Path.change``) that removes the value.
 DROPPED: Any = object()
 
 
 class Path(Struct, frozen=True):
-    """A path into a JSON value: keys, array indexes, and ``[*]`` for every index."""
+    """A path into a JSON value, such as ``results[0].status``. ``[*]`` means every index."""
 
     text: str
     steps: tuple[str | int, ...]
 
     @classmethod
     def parse(cls, text: str) -> Path:
-        """Read a path. Raise ValueError if it is invalid."""
+        """Read a path such as ``results[*].status``. Raise ValueError for an invalid path."""
         require_whole_letters(text)
         steps: list[str | int] = []
         at = 0 if 0 < len(text) <= LONGEST_PATH else len(text)
@@ -132,13 +132,13 @@ class Path(Struct, frozen=True):
         return cls(text, tuple(steps))
 
     def find(self, value: Any) -> Iterator[Any]:
-        """Yield the values at this path in ``value``: none, one or several."""
+        """Yield every value that this path finds in ``value``."""
         return _find(value, self.steps)
 
     def change(self, value: Any, edit: Callable[[Any], Any]) -> tuple[Any, bool]:
-        """Return a copy of ``value`` with the values at this path edited.
+        """Return a copy of ``value`` in which ``edit`` has changed each value at this path.
 
-        The second item is true if there was a value at this path.
+        Also return whether the path found a value.
         """
         return _change(value, self.steps, edit)
 
@@ -160,7 +160,7 @@ PATH = Kind(
 
 
 def _at(value: Any, step: str | int) -> list[Any]:
-    """Return the keys or indexes of ``value`` that a step refers to."""
+    """Return the keys or indexes of ``value`` that a ``step`` of a path selects."""
     if isinstance(value, dict):
         return [step] if step in value else []
     if isinstance(value, list):
@@ -182,7 +182,7 @@ def _change(value: Any, steps: tuple[str | int, ...], edit: Callable[[Any], Any]
     if not steps:
         return edit(value), True
     copy, changed = value, False
-    for at in reversed(_at(value, steps[0])):  # Go backwards, because removing an item shifts those after it.
+    for at in reversed(_at(value, steps[0])):  # Backwards, because a removal shifts later items.
         new, is_present = _change(value[at], steps[1:], edit)
         if is_present:
             copy = copy if changed else value.copy()

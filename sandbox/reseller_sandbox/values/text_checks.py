@@ -1,4 +1,4 @@
-"""Text checks, suggestions for misspelt words, and the wording of errors."""
+"""Text: checks, suggestions for misspelt words, and phrases for error messages."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TypeVar, cast
 
-#: The number of characters of a word that are compared.
+#: The number of characters of a word that a suggestion compares.
 COMPARED = 60
 
 
-#: The minimum similarity of a suggestion in ``difflib``. Less similar suggestions are noise.
+#: The minimum similarity of a suggested word, as ``difflib`` measures it.
 _CUTOFF = 0.6
 
 
 def close(word: str, known: Iterable[str], most: int = 1, likeness: float = _CUTOFF) -> list[str]:
-    """Return the words in ``known`` most similar to ``word``, best first.
+    """Return up to ``most`` of the ``known`` words that are similar to ``word``, best first.
 
     The comparison ignores case.
     """
@@ -27,14 +27,14 @@ def close(word: str, known: Iterable[str], most: int = 1, likeness: float = _CUT
     return [spellings[match] for match in matches]
 
 
-#: The synonyms of known words: words that other programs use for the same thing.
+#: Maps a known word to synonyms, which are words of other programs with the same meaning.
 Synonyms = Mapping[str, Sequence[str]]
 
 
 def nearest(word: str, known: Iterable[str], synonyms: Synonyms = MappingProxyType({})) -> str:
-    """Return a suggestion that ends an error about ``word``, or an empty text.
+    """Return the end of an error about ``word`` (``; did you mean name?``), or an empty string.
 
-    A known word with the same meaning comes before one with a similar spelling.
+    A known word with ``word`` as a synonym takes precedence over a word with a similar spelling.
     """
     known = list(known)
     same = [name for name in known if word.lower() in synonyms.get(name, ())]
@@ -46,22 +46,22 @@ _MOST_PROBLEMS = 20
 
 
 def states_expected_value(problem: object) -> bool:
-    """Whether a message states the expected value but not the invalid one."""
+    """Whether an error message states the expected value but not the invalid value."""
     words = str(problem)
     return words.startswith("must ") and ", not " not in words
 
 
 def shortened(value: object) -> str:
-    """Return ``value`` as a short text for an error message."""
+    """Return the repr of ``value`` for an error message, cut to 60 characters."""
     try:
         shown = repr(decimals_to_floats(value))
-    except ValueError:  # Python limits the digits of a number as text
+    except ValueError:  # the integer has too many digits for ``str``
         shown = "a number of thousands of digits"
     return cut(shown, COMPARED)
 
 
 def cut(text: str, most: int) -> str:
-    """Return ``text``, shortened with an ellipsis to ``most`` characters."""
+    """Return ``text``, cut to ``most`` characters. The last one is then an ellipsis."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -71,9 +71,9 @@ def plural(count: int, word: str) -> str:
 
 
 def names_phrase(names: Iterable[str], noun: str) -> str:
-    """Return a phrase that lists ``names``, the first few of many.
+    """Return a phrase with the first 20 of ``names``: ``there are com, net and 3 more``.
 
-    ``noun`` is the plural noun for them.
+    ``noun`` is the plural noun for the names (``zones``), for the phrase about an empty list.
     """
     listed = list(names)
     if not listed:
@@ -83,7 +83,7 @@ def names_phrase(names: Iterable[str], noun: str) -> str:
 
 
 def decimals_to_floats(value: object) -> object:
-    """Return ``value`` with each ``Decimal`` as a float."""
+    """Return the JSON value ``value`` with each ``Decimal`` as a float."""
     if isinstance(value, Mapping):
         return {key: decimals_to_floats(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -92,7 +92,7 @@ def decimals_to_floats(value: object) -> object:
 
 
 def complaint(problems: Sequence[str]) -> str:
-    """Return the first 20 of ``problems`` as one sentence, with the number of further problems."""
+    """Return the first 20 of ``problems``, joined by semicolons, and the number of the others."""
     shown = list(problems[:_MOST_PROBLEMS])
     if len(problems) > _MOST_PROBLEMS:
         shown.append(f"and {len(problems) - _MOST_PROBLEMS} more")
@@ -103,21 +103,21 @@ T = TypeVar("T")
 
 LONGEST = 255
 
-#: More digits than any valid number has, and fewer than Python's limit for ``int``.
+#: Every valid number has fewer digits. The limit of Python's ``int`` (4300) is higher.
 _MOST_DIGITS = 4000
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def has_control(text: str) -> bool:
-    """Whether ``text`` holds a control character, such as a line break."""
+    """Whether ``text`` contains a control character, such as a line break."""
     return _CONTROL.search(text) is not None
 
 
 def printable(text: str) -> str:
     """Return ``text`` with every non-printable character as an escape sequence.
 
-    Otherwise, the text could move a terminal's cursor, change its colours or begin a line.
+    On a terminal, such characters could move the cursor, change colours or begin a new line.
     """
     return (
         text
@@ -127,9 +127,9 @@ def printable(text: str) -> str:
 
 
 def flaw(text: str) -> str | None:
-    """Return why no field can hold ``text``, or None.
+    """Return the problem of a ``text`` that no field accepts, or None.
 
-    The words continue after the text.
+    The problem has no subject (``is longer than 255 characters``).
     """
     if len(text) > LONGEST:
         return f"is longer than {LONGEST} characters"
@@ -137,12 +137,15 @@ def flaw(text: str) -> str | None:
 
 
 def plain(value: T) -> T:
-    """Return a text of a subclass of ``str``, such as an enumeration, as ``str``."""
+    """Return a member of a ``StrEnum``, or another subclass of ``str``, as plain ``str``.
+
+    Other values stay unchanged.
+    """
     return cast(T, str.__str__(value)) if isinstance(value, str) else value
 
 
 def require_whole_letters(text: str) -> None:
-    """Raise ValueError if ``text`` holds a lone surrogate, which UTF-8 cannot encode."""
+    """Raise ValueError if ``text`` contains a lone surrogate, which UTF-8 cannot encode."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -150,5 +153,5 @@ def require_whole_letters(text: str) -> None:
 
 
 def whole(digits: str) -> int:
-    """Return ``digits`` as an integer. Digits beyond 4000 are ignored."""
+    """Return ``digits`` as an integer, but read only the first 4000 digits."""
     return int(digits[:_MOST_DIGITS])
