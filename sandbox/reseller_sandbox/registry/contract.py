@@ -17,7 +17,7 @@ from reseller_sandbox.values.text_checks import nearest
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ApiOperation:
-    """One operation of the reseller API, such as ``v3.domains.createDomain``.
+    """One operation of the reseller API, such as ``v3.createDomain``.
 
     ``errors`` maps the name of each documented error to the rules that produce it. ``refuses`` holds the
     operation's rules in the order of its checks. ``shows_status`` is true if the operation only reads and its
@@ -47,7 +47,7 @@ class ApiOperation:
 
     @property
     def interface(self) -> str:
-        """The name of the operation's interface: ``v3`` in ``v3.domains.createDomain``."""
+        """The name of the operation's interface: ``v3`` in ``v3.createDomain``."""
         return self.id.partition(".")[0]
 
 

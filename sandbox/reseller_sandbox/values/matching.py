@@ -142,7 +142,7 @@ class Request(Protocol):
 
     @property
     def operation(self) -> str:
-        """The id of the operation: ``v3.domains.createDomain``."""
+        """The id of the operation: ``v3.createDomain``."""
 
     @property
     def account(self) -> str | None:
@@ -220,7 +220,7 @@ class Matching(TypedDict, total=False):
     """Conditions on a request. A request matches if it satisfies all of them.
 
     Args:
-        operation: The id of the operation, such as v3.domains.createDomain.
+        operation: The id of the operation, such as v3.createDomain.
         domain: A domain name in the request, in its ASCII or Unicode form.
         account: The name of the client's account.
         method: The HTTP method, such as POST.
