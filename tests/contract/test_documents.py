@@ -73,12 +73,12 @@ def accepts(name: str, operation: str, body: Any) -> bool:
 
 
 @pytest.mark.parametrize("name", ["v3", "v2", pytest.param("control", marks=pytest.mark.slow)])
-def test_a_document_is_valid(name: str) -> None:
+def test_openapi_document_is_valid(name: str) -> None:
     validate(document(name).content)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_operations_and_paths_have_plain_names_and_described_tags(name: str) -> None:
+def test_openapi_operation_ids_and_paths_are_unique_and_tags_are_described(name: str) -> None:
     content = document(name).content
     paths = {re.sub(r"\{\w+\}", "{}", path) for path in content["paths"]}
     assert len(paths) == len(content["paths"]), "a path under two names of its parameters"
@@ -91,7 +91,7 @@ def test_operations_and_paths_have_plain_names_and_described_tags(name: str) -> 
     assert all(description.endswith(".") for description in tags.values())
 
 
-def test_the_operations_of_the_contract_are_served_under_each_path() -> None:
+def test_each_v3_operation_is_served_under_all_its_paths() -> None:
     """The operation id of a further path follows from the path."""
     assert len(V3) == 27
     served = v3_operations()
@@ -106,7 +106,7 @@ def test_the_operations_of_the_contract_are_served_under_each_path() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_operation_property_and_parameter_is_described(name: str) -> None:
+def test_openapi_describes_each_operation_property_and_parameter(name: str) -> None:
     described = {
         f"{component}.{key}": inner.get("description", "")
         for component, schema in schemas(name)
@@ -122,7 +122,7 @@ def test_each_operation_property_and_parameter_is_described(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_link_gives_all_parameters_of_the_next_path(name: str) -> None:
+def test_openapi_link_gives_all_path_parameters_of_its_operation(name: str) -> None:
     known = {row["operationId"]: row for row in operations(name)}
     links = [
         link
@@ -137,7 +137,7 @@ def test_a_link_gives_all_parameters_of_the_next_path(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_schema_means_the_same_to_every_language(name: str) -> None:
+def test_openapi_schemas_have_no_python_specific_patterns(name: str) -> None:
     """A pattern has its ends and nothing that only Python knows. A type does not rule out alternatives."""
     patterns = [schema["pattern"] for _, schema in schemas(name) if isinstance(schema.get("pattern"), str)]
     for shape in patterns:
@@ -149,7 +149,7 @@ def test_a_schema_means_the_same_to_every_language(name: str) -> None:
         assert "type" not in schema or all(row.keys() == {"required"} for row in alternatives)
 
 
-def test_the_document_has_the_bounds_of_values() -> None:
+def test_openapi_schemas_state_the_bounds_of_values() -> None:
     v3, v2 = (document(name).content["components"]["schemas"] for name in ("v3", "v2"))
     assert v3["RegistrationRequest"]["properties"]["years"].items() >= {"minimum": 1, "maximum": 10}.items()
     assert v3["AvailabilityRequest"]["properties"]["domainNames"]["maxItems"] == 50
@@ -160,7 +160,7 @@ def test_the_document_has_the_bounds_of_values() -> None:
     assert v2["Domain"]["properties"]["status"]["enum"] == ["0", "1", "2", "3", "6"]
 
 
-def test_the_schema_of_a_price_allows_the_prices_that_the_server_accepts(
+def test_openapi_schema_of_a_price_allows_exactly_the_prices_that_the_server_accepts(
     api: Api, subtests: pytest.Subtests
 ) -> None:
     allowed: list[Any] = ["10", "10.00", "9.9900000", "0", 10, 10.5, None]
@@ -173,7 +173,7 @@ def test_the_schema_of_a_price_allows_the_prices_that_the_server_accepts(
             assert answer.error == (None if number < len(allowed) else "invalid_parameter")
 
 
-def test_null_is_documented_and_means_the_same_as_a_missing_key(subtests: pytest.Subtests) -> None:
+def test_null_in_a_v2_body_is_documented_and_equals_a_missing_key(subtests: pytest.Subtests) -> None:
     sandbox = Sandbox(V2_REGISTRY)
     client = Client(InProcess(sandbox.app), sandbox.accounts["main"].token)
     for operation, keys in {
@@ -189,7 +189,7 @@ def test_null_is_documented_and_means_the_same_as_a_missing_key(subtests: pytest
                 assert work.having(body).send(client).status == 200
 
 
-def test_the_content_types_of_a_body_follow_the_assumptions(make: Make) -> None:
+def test_openapi_content_types_of_a_body_follow_the_assumptions(make: Make) -> None:
     form = "application/x-www-form-urlencoded"
     for value, types in (("json", ["application/json"]), ("json_or_form", ["application/json", form])):
         client = make(assume={"v2.request_format": value}).client()
@@ -204,7 +204,7 @@ def test_the_content_types_of_a_body_follow_the_assumptions(make: Make) -> None:
         assert all(sorted(body["content"]) == types for body in bodies)
 
 
-def test_required_fields_follow_the_assumptions(make: Make, subtests: pytest.Subtests) -> None:
+def test_openapi_required_fields_follow_the_assumptions(make: Make, subtests: pytest.Subtests) -> None:
     contact = ["name", "address1", "city", "country", "phone", "email", "zipcode"]
     zone = ["zone", "idn_avail", "max_length", "min_length"]
     zone += ["price_reg", "price_renew", "price_restore", "price_transfer", "transfer_avail"]
@@ -232,7 +232,7 @@ def test_required_fields_follow_the_assumptions(make: Make, subtests: pytest.Sub
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["v3", "v2"])
-def test_a_document_is_valid_under_every_assumption(name: str) -> None:
+def test_openapi_document_is_valid_under_every_assumption(name: str) -> None:
     seen: set[str] = set()
     departures = [
         (row.name, word)
@@ -255,7 +255,7 @@ def test_a_document_is_valid_under_every_assumption(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [("redocly", "lint"), SPECTRAL], ids=lambda command: command[0])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_linter_reports_no_error(tmp_path: Path, name: str, command: tuple[str, ...]) -> None:
+def test_openapi_linter_reports_no_error(tmp_path: Path, name: str, command: tuple[str, ...]) -> None:
     program("npm")
     linter, *options = command
     (tmp_path / f"{name}.json").write_text(json.dumps(document(name).content), "utf-8")
@@ -273,7 +273,7 @@ def test_a_linter_reports_no_error(tmp_path: Path, name: str, command: tuple[str
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_document_has_the_assumptions_and_the_address_of_its_world(
+def test_openapi_document_follows_the_assumptions_and_the_address_of_its_world(
     wire: Api, served: Sandbox, url: str
 ) -> None:
     """A changed assumption changes the document at once."""
@@ -290,7 +290,7 @@ def test_a_document_has_the_assumptions_and_the_address_of_its_world(
     assert seen() == ("integer", url)
 
 
-def test_a_path_allows_exactly_its_documented_methods(url: str) -> None:
+def test_allow_header_of_a_path_lists_exactly_its_documented_methods(url: str) -> None:
     """The Allow header names them, and none of another path that fits the same address."""
     with closing(Socket(url)) as socket:
         for path, row in (item for name in NAMES for item in document(name).content["paths"].items()):
@@ -299,7 +299,7 @@ def test_a_path_allows_exactly_its_documented_methods(url: str) -> None:
             assert (answer.status, answer.headers.get("allow")) == (405, allowed), path
 
 
-def test_a_document_names_the_headers_of_the_credentials(make: Make) -> None:
+def test_openapi_document_names_the_credential_headers_of_the_settings(make: Make) -> None:
     settings = {"header_prefix": "X-Mine-", "control_token": "open-sesame"}
     client = make(**settings).app.test_client()
     for name, default, other in (
@@ -315,7 +315,7 @@ def test_a_document_names_the_headers_of_the_credentials(make: Make) -> None:
             assert sorted(row["name"] for row in schemes if row["in"] == "header") == expected
 
 
-def test_the_example_of_a_signature_is_right() -> None:
+def test_example_in_the_description_of_the_signature_is_correct() -> None:
     schemes = document("v3").content["components"]["securitySchemes"]
     key, secret, url, body, signed = re.findall(
         r"key `(.*?)`, the secret `(.*?)`, .* to `(.*?)` and the body `(.*?)` make the signature `(.*?)`",
@@ -324,7 +324,7 @@ def test_the_example_of_a_signature_is_right() -> None:
     assert signature(secret, key, url, body.encode()) == signed
 
 
-def test_the_golden_file_has_each_documented_error_of_each_operation() -> None:
+def test_v2_golden_file_has_each_documented_error_of_each_operation() -> None:
     """The contract documents 30 errors for 27 operations in 185 pairs."""
     documented = documented_errors()
     assert set(WORKS) == {row["id"] for row in V2} == {operation for operation, _ in documented}
@@ -347,7 +347,7 @@ def test_the_golden_file_has_each_documented_error_of_each_operation() -> None:
     assert missing == set()
 
 
-def test_the_document_describes_each_operation_and_its_errors(subtests: pytest.Subtests) -> None:
+def test_openapi_document_of_v2_describes_each_operation_and_its_errors(subtests: pytest.Subtests) -> None:
     for row in V2:
         with subtests.test(operation=row["id"]):
             described = document("v2").content["paths"][row["path"]][row["method"].lower()]
@@ -366,7 +366,7 @@ def test_the_document_describes_each_operation_and_its_errors(subtests: pytest.S
             assert {code for code, _ in errors - contract} <= {400, 404, 413, 415, 501}
 
 
-def test_only_a_served_version_has_an_implementation(subtests: pytest.Subtests) -> None:
+def test_v2_path_with_a_version_that_is_not_served_gets_501_or_404(subtests: pytest.Subtests) -> None:
     client = connect(Sandbox(V2_REGISTRY))
     for version, status in {
         **{"v2.0": 200, "V1.0": 501, "v2.1": 501, "V20.0": 501, "V2.00": 501},

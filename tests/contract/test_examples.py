@@ -24,7 +24,7 @@ WITHOUT = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_example_requests_succeed_in_order_on_a_new_server(name: str) -> None:
+def test_openapi_example_requests_succeed_in_order_on_a_new_server(name: str) -> None:
     order, sandbox = kept(name)["operations"], Sandbox()
     with sandbox.serve() as server, closing(Socket(server.url)) as socket:
         rows = socket("GET", f"/_sandbox/openapi/{name}.json", [], b"").json["paths"].values()
@@ -49,14 +49,14 @@ def _request(operation: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_the_recorded_examples_equal_the_current_answers(name: str) -> None:
+def test_recorded_openapi_examples_equal_the_current_responses(name: str) -> None:
     before, now = file_of(name).read_text("utf-8").splitlines(), recorded(name).splitlines()
     assert [line for line in now if line not in before] == []
     assert [line for line in before if line not in now] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_operation_and_error_has_examples_that_fit_their_schemas(name: str) -> None:
+def test_each_operation_and_error_has_openapi_examples_that_match_the_schemas(name: str) -> None:
     whole, shown, lacking = document(name), 0, set()
     operations = [row for methods in whole.content["paths"].values() for row in methods.values()]
     for operation in operations:
@@ -81,7 +81,7 @@ def test_each_operation_and_error_has_examples_that_fit_their_schemas(name: str)
     assert lacking == WITHOUT & {row["operationId"] for row in operations}
 
 
-def test_only_errors_that_no_request_causes_have_no_example() -> None:
+def test_only_v3_errors_that_the_example_requests_cannot_cause_lack_an_example() -> None:
     codes = {
         code
         for schema in document("v3").content["components"]["schemas"].values()

@@ -58,7 +58,7 @@ ORDERS = ("v3.createDomain", "v3.requestTransfer")
 REFUSES = "v2.contact.create"  # refuses unknown keys of a body
 
 
-def test_every_operation_reports_unknown_keys_and_no_documented_key(
+def test_every_operation_reports_unknown_keys_but_not_documented_keys(
     sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     """A name or host of the path may be repeated in the body, as the contract's samples do."""
@@ -79,7 +79,9 @@ def test_every_operation_reports_unknown_keys_and_no_documented_key(
             assert ignored(sandbox, row, "?" + "&".join(f"{name}=1" for name in query), body) is None
 
 
-def test_unknown_keys_can_be_refused_by_every_operation(make: Make, subtests: pytest.Subtests) -> None:
+def test_every_operation_refuses_unknown_keys_if_the_assumption_says_so(
+    make: Make, subtests: pytest.Subtests
+) -> None:
     sandbox = make(assume={"requests.unknown_keys": "refused"})
     before = contents(sandbox)
     for row, (method, path) in ROWS.items():
@@ -100,7 +102,7 @@ def test_unknown_keys_can_be_refused_by_every_operation(make: Make, subtests: py
         assert "unknown_keys" in operation["responses"]["400"]["description"]
 
 
-def test_the_header_of_ignored_keys_is_short_and_ascii(sandbox: Sandbox) -> None:
+def test_header_with_ignored_keys_is_short_and_ascii(sandbox: Sandbox) -> None:
     """It has at most ten keys, in ASCII and of a bounded length. So has the journal."""
     names = [f"qwertz{number:03}" for number in range(10)]
     for keys, more in ((10, ""), (11, ", and more"), (1000, ", and more")):
@@ -115,7 +117,9 @@ def test_the_header_of_ignored_keys_is_short_and_ascii(sandbox: Sandbox) -> None
         assert len(header) <= 500
 
 
-def test_the_nearest_key_is_named_with_its_place(sandbox: Sandbox, subtests: pytest.Subtests) -> None:
+def test_header_with_ignored_keys_suggests_the_nearest_known_key(
+    sandbox: Sandbox, subtests: pytest.Subtests
+) -> None:
     domain = {"domainName": "new.com", "privacyEnable": True}
     near = "domain.privacyEnable; nearest privacyEnabled, yeers; nearest years"
     host = {"ip": [{"ip": "192.0.2.1", "type": "v4", "typ": "v4"}]}
@@ -136,7 +140,9 @@ def test_the_nearest_key_is_named_with_its_place(sandbox: Sandbox, subtests: pyt
             assert entry["request"]["ignored"] == header.split(", ")
 
 
-def test_a_key_at_another_place_is_reported_unless_its_value_is_repeated(sandbox: Sandbox) -> None:
+def test_key_in_the_wrong_object_is_reported_unless_the_right_object_has_the_same_value(
+    sandbox: Sandbox,
+) -> None:
     cases: list[tuple[dict[str, Any], str | None]] = [
         ({"domain": {"years": 2}}, "domain.years"),
         ({"domain": {"years": 2}, "years": 2}, None),
@@ -148,14 +154,14 @@ def test_a_key_at_another_place_is_reported_unless_its_value_is_repeated(sandbox
         assert ignored(sandbox, "v3.createDomain", "", sent) == header
 
 
-def test_unknown_keys_of_a_form_are_reported(make: Make) -> None:
+def test_unknown_keys_of_a_form_encoded_body_are_reported(make: Make) -> None:
     form = b"mail=a%40x.com&name=A&nmae=B"
     client = make(profile="observed").client()
     answer = client.post("/V2.0/customer", data=form, content_type="application/x-www-form-urlencoded")
     assert answer.headers[HEADER] == "nmae; nearest name"
 
 
-def test_the_credentials_in_a_query_are_not_reported_as_unknown(sandbox: Sandbox) -> None:
+def test_credentials_in_the_query_are_not_reported_as_unknown_keys(sandbox: Sandbox) -> None:
     signed = signature("main-secret", "main-key", f"{BASE}/v3/balance", b"")
     target = f"/v3/balance?X-SVC-APIKEY=main-key&X-SVC-SIGNATURE={signed}"
     answer = InProcess(sandbox.app)("GET", target, [], b"")

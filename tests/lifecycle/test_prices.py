@@ -30,7 +30,7 @@ ledger: {{1: {{at: -1d, amount: {0}, purpose: adjustment}}}}
 """
 
 
-def test_each_amount_of_a_fixture_has_six_fraction_digits(sandbox: Sandbox) -> None:
+def test_amounts_in_a_fixture_have_at_most_six_fraction_digits(sandbox: Sandbox) -> None:
     sandbox.load(WORLD.format("1.123456"))
     assert sandbox.export().count("1.123456") == WORLD.count("{0}") == 13
     with pytest.raises(Refused) as refused:
@@ -38,7 +38,7 @@ def test_each_amount_of_a_fixture_has_six_fraction_digits(sandbox: Sandbox) -> N
     assert refused.value.message.count(TOO_FINE) == 13
 
 
-def test_each_amount_of_a_third_party_action_has_six_fraction_digits(subtests, sandbox: Sandbox) -> None:
+def test_amounts_of_third_party_actions_have_at_most_six_fraction_digits(subtests, sandbox: Sandbox) -> None:
     prices = ("registration", "renewal", "transfer", "restore", "privacy", "owner_change")
     cases: list[tuple[str, dict[str, Any]]] = [
         *(("set_prices", {"zone": "com", name: FINER}) for name in prices),
@@ -78,7 +78,7 @@ def set_premium_price(sandbox: Sandbox, price: str) -> None:
     edit_zone(sandbox, "com", premium={"gold": prices, "rare": prices, "silver": prices})
 
 
-def test_a_shown_price_is_accepted_to_its_last_digit(sandbox: Sandbox, api: Api) -> None:
+def test_purchase_cost_must_equal_the_shown_price_to_the_last_digit(sandbox: Sandbox, api: Api) -> None:
     for pay in COSTS:
         sandbox.reset(original=True)
         set_premium_price(sandbox, "1.123456")
@@ -98,7 +98,7 @@ def test_a_shown_price_is_accepted_to_its_last_digit(sandbox: Sandbox, api: Api)
             assert cost in refused.message
 
 
-def test_v2_zone_prices_show_every_digit(sandbox: Sandbox) -> None:
+def test_v2_zones_listing_shows_prices_with_all_digits(sandbox: Sandbox) -> None:
     price = "999999999.123456"
     edit_zone(sandbox, "com", prices=dict.fromkeys(("registration", "renewal", "transfer", "restore"), price))
     zones = connect_v2(sandbox).get("/domain/zones").json["data"]
@@ -140,7 +140,7 @@ def test_promotions_do_not_apply_to_premium_names(sandbox: Sandbox, api: Api) ->
         assert (answer["purchaseCost"], answer["renewalCost"], answer["premium"]) == ("4.00", "5.00", False)
 
 
-def test_a_restore_costs_the_zone_price_and_a_renewal_of_a_premium_name(sandbox: Sandbox) -> None:
+def test_restore_of_a_premium_name_also_costs_its_renewal_price(sandbox: Sandbox) -> None:
     edit_name(sandbox, "gold.com", stage="redemption")
     for name, price in (("gold.com", 80 + 300), ("redemption.com", 80)):
         before = balance(sandbox)
@@ -148,7 +148,7 @@ def test_a_restore_costs_the_zone_price_and_a_renewal_of_a_premium_name(sandbox:
         assert before - balance(sandbox) == price, name
 
 
-def test_transfer_adds_a_year_beyond_the_longest_term(sandbox: Sandbox, api: Api) -> None:
+def test_transfer_of_a_name_at_the_longest_term_is_allowed_for_one_year(sandbox: Sandbox, api: Api) -> None:
     body = {"domain": {"domainName": "far.com"}, "authCode": "let-me-in"}
     assert api.post("/v3/domains/requestTransfer", {**body, "years": 2}).error == "period_too_long"
     why = sandbox.journal.why("r1")

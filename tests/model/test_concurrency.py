@@ -155,7 +155,7 @@ def assert_explained(sandbox: Sandbox, answered: Sequence[Sequence[Answered]]) -
 
 
 @pytest.mark.parametrize("sockets", [0, 2])
-def test_the_order_in_the_journal_explains_the_answers_of_concurrent_clients(sockets: int) -> None:
+def test_responses_to_concurrent_clients_match_a_model_in_the_order_of_the_journal(sockets: int) -> None:
     sandbox = Sandbox(FIXTURE)
     with sandbox.serve() if sockets else nullcontext() as server, ExitStack() as stack:
         sends = [in_process(sandbox, account) for account in ACCOUNTS[sockets:]]

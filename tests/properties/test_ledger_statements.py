@@ -52,7 +52,9 @@ def months_until(sandbox: Sandbox) -> list[str]:
 
 @settings(max_examples=25)
 @given(steps=STEPS)
-def test_statements_of_all_months_add_up_to_the_balance(steps: list[tuple[str, str, int, Decimal]]) -> None:
+def test_monthly_statements_of_an_account_add_up_to_its_balance(
+    steps: list[tuple[str, str, int, Decimal]],
+) -> None:
     sandbox = Sandbox(REGISTRY)
     client = sandbox.client()
     for what, name, days, amount in steps:
@@ -79,7 +81,7 @@ def test_statements_of_all_months_add_up_to_the_balance(steps: list[tuple[str, s
         assert sorted(movements, key=lambda entry: entry.id) == list(entries)
 
 
-def test_a_statement_lists_charges_and_refunds_by_name(sandbox: Sandbox) -> None:
+def test_monthly_statement_lists_charges_and_refunds_of_each_domain(sandbox: Sandbox) -> None:
     client = sandbox.client()
     client.post("/v3/domains/createDomain", json={"domain": {"domainName": "ñandú.com"}})
     client.post("/v3/domains/renewDomain/second.com")
@@ -94,7 +96,7 @@ def test_a_statement_lists_charges_and_refunds_by_name(sandbox: Sandbox) -> None
 
 
 @pytest.mark.port
-def test_the_command_prints_only_the_document() -> None:
+def test_command_ledger_statement_prints_only_the_statement() -> None:
     with Sandbox(REGISTRY) as sandbox, sandbox.serve() as server:
         for form in ("text", "csv", "json"):
             done = run("ledger", "statement", "--format", form, "--url", server.url)

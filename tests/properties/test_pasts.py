@@ -104,7 +104,7 @@ STEPS: st.SearchStrategy[Step] = st.one_of(
 
 @settings(max_examples=tries(4), phases=[Phase.generate])
 @given(st.lists(STEPS, min_size=8, max_size=30))
-def test_world_is_sound_after_any_history(steps: list[Step]) -> None:
+def test_world_is_consistent_after_any_sequence_of_requests_and_actions(steps: list[Step]) -> None:
     sandbox = Sandbox(REGISTRY)
     sandbox.load(FIXTURE)
     for step in steps:
@@ -167,7 +167,7 @@ def assert_a_way_back_leads_back(sandbox: Sandbox) -> None:
         assert sandbox.export() == now
 
 
-def test_a_clock_that_moves_under_requests_leaves_a_sound_world(sandbox: Sandbox) -> None:
+def test_world_is_consistent_after_a_clock_advance_during_requests(sandbox: Sandbox) -> None:
     """Each event is before or after a request of the other thread."""
     statuses: list[int] = []
 

@@ -50,7 +50,7 @@ def _cases() -> Iterator[tuple[tuple[str, str], str, tuple[str, dict[str, Any]]]
                 yield (name, price), kind, (target + query, body)
 
 
-def test_v3_accepts_a_repeated_value_only_if_both_are_equal(
+def test_v3_accepts_a_value_in_two_places_of_a_request_only_if_the_values_are_equal(
     sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     """A name with a dot at its end and a number as a text are alike. A refusal changes nothing."""
@@ -74,7 +74,7 @@ PLACES: dict[str, tuple[str, str | int | None]] = {
 }  # fmt: skip
 
 
-def test_each_operation_refuses_a_value_that_contradicts_its_path(
+def test_each_operation_refuses_a_value_that_contradicts_the_path(
     sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     rows = [
@@ -108,7 +108,7 @@ def test_each_operation_refuses_a_value_that_contradicts_its_path(
     assert tried > 40
 
 
-def test_v3_refuses_two_values_of_an_element(sandbox: Sandbox, api: Api) -> None:
+def test_v3_refuses_two_different_values_of_a_parameter(sandbox: Sandbox, api: Api) -> None:
     assert api.post(f"{D}/renewDomain/second.com?years=1&years=4").error == "invalid_parameter"
     assert balance(sandbox) == 10_000
     for target, name in (("requestTransfer", "theirs.com"), ("setAuthcode/active.com", "active.com")):
@@ -121,7 +121,9 @@ def test_v3_refuses_two_values_of_an_element(sandbox: Sandbox, api: Api) -> None
 PAID = ("v2.domain.register", "v2.domain.edit", "v2.domain.renew", "v2.transfer.request")
 
 
-def test_v2_refuses_a_name_that_differs_from_the_path(main: Client, subtests: pytest.Subtests) -> None:
+def test_v2_refuses_a_domain_name_in_the_body_that_differs_from_the_path(
+    main: Client, subtests: pytest.Subtests
+) -> None:
     expected = (400, "Not the correct domain name", "invalid_parameter")
     for operation in PAID:
         ask = WORKS[operation]
@@ -151,7 +153,9 @@ HUGE = [2**31 - 1, 2**32, 2**63, 10**400]
 SIGNED = [sign * number for number in HUGE for sign in (1, -1)]
 
 
-def test_years_beyond_any_limit_are_too_long_or_too_short_in_v3(api: Api, subtests: pytest.Subtests) -> None:
+def test_v3_refuses_huge_numbers_of_years_as_period_too_long_or_too_short(
+    api: Api, subtests: pytest.Subtests
+) -> None:
     rows: list[tuple[str, dict[str, Any]]] = [
         (f"{D}/createDomain", {"domain": {"domainName": "new.com"}}),
         (f"{D}/renewDomain/second.com", {}),
@@ -169,7 +173,7 @@ def test_years_beyond_any_limit_are_too_long_or_too_short_in_v3(api: Api, subtes
                     assert api.post(target, inside).error == expected
 
 
-def test_huge_numbers_in_v3_paths_and_queries_find_everything_or_nothing(make: Make) -> None:
+def test_v3_list_and_get_accept_huge_page_numbers_and_order_ids(make: Make) -> None:
     api = connect_v3(make(assume={"v3.get_domain.order_id": "on"}))
     every = api.get(f"{D}?perPage=1000").json["domains"]
     for digits in (*map(str, HUGE), "9" * 5000):
@@ -181,7 +185,7 @@ def test_huge_numbers_in_v3_paths_and_queries_find_everything_or_nothing(make: M
         assert api.get(f"{D}/getDomain/{number}").error == "domain_not_found"
 
 
-def test_huge_numbers_in_v2_bodies_are_refused_like_the_first_number_beyond_the_limit(
+def test_v2_refuses_huge_numbers_in_bodies_with_the_usual_error(
     main: Client, subtests: pytest.Subtests
 ) -> None:
     for operation, key, most, least in (

@@ -59,7 +59,7 @@ REFUSED: tuple[tuple[str, str, list[dict[str, Any]]], ...] = (
 )
 
 
-def test_a_refused_action_changes_nothing(player: Player, served: Sandbox) -> None:
+def test_refused_third_party_action_changes_nothing(player: Player, served: Sandbox) -> None:
     before = served.export()
     for action, error, requests in REFUSED:
         for parameters in requests:
@@ -67,7 +67,7 @@ def test_a_refused_action_changes_nothing(player: Player, served: Sandbox) -> No
     assert served.export() == before
 
 
-def test_a_name_at_another_registrar_is_taken_and_can_be_transferred_after_60_days(
+def test_name_registered_at_another_registrar_is_taken_and_can_be_transferred_after_60_days(
     player: Player, wire: Api, served: Sandbox
 ) -> None:
     assert availability(wire, "wanted.com")["status"] == "available"
@@ -87,7 +87,9 @@ def test_a_name_at_another_registrar_is_taken_and_can_be_transferred_after_60_da
     assert (shortest, name.autorenew) == (2, True)
 
 
-def test_a_transfer_out_is_cancelled_rejected_approved_or_completed(player: Player, wire: Api) -> None:
+def test_transfer_to_another_registrar_can_be_cancelled_rejected_approved_or_completed(
+    player: Player, wire: Api
+) -> None:
     """``force`` passes over the transfer lock and the age of a name."""
     [requested] = player.act("request_transfer", domain="second.com")["events"]
     assert (requested["event"], requested["account"]) == ("request_transfer", "main")
@@ -110,7 +112,7 @@ def test_a_transfer_out_is_cancelled_rejected_approved_or_completed(player: Play
     assert availability(wire, "second.com")["status"] == "registered"
 
 
-def test_the_losing_registrar_approves_or_rejects_a_transfer(
+def test_losing_registrar_approves_or_rejects_a_transfer_to_an_account(
     player: Player, wire: Api, served: Sandbox
 ) -> None:
     assert domain(wire, "arriving.com")["status"] == "pending"
@@ -127,7 +129,7 @@ def test_the_losing_registrar_approves_or_rejects_a_transfer(
     assert domain(wire, "elsewhere.com") == "domain_not_found"
 
 
-def test_the_registry_completes_transfers_early(player: Player, wire: Api, served: Sandbox) -> None:
+def test_registry_completes_pending_transfers_early(player: Player, wire: Api, served: Sandbox) -> None:
     [arrived] = player.act("complete_transfer", domain="arriving.com")["events"]
     assert (arrived["event"], arrived["account"]) == ("complete_transfer", "main")
     assert domain(wire, "arriving.com")["status"] == "active"
@@ -138,7 +140,7 @@ def test_the_registry_completes_transfers_early(player: Player, wire: Api, serve
     assert domain(wire, "second.com") == "domain_not_found"
 
 
-def test_a_hold_of_the_registry_outlives_renewals_unlocks_and_transfers(
+def test_registry_hold_stays_after_renewal_unlock_and_transfer(
     player: Player, wire: Api, other_wire: Api
 ) -> None:
     """The lock of the holder stays when the registry releases its hold."""
@@ -155,7 +157,9 @@ def test_a_hold_of_the_registry_outlives_renewals_unlocks_and_transfers(
     assert domain(other_wire, "leaving.com")["status"] == "suspended"
 
 
-def test_a_dropped_name_becomes_free_in_time(player: Player, wire: Api, served: Sandbox) -> None:
+def test_name_dropped_by_a_third_party_is_refunded_in_the_grace_period_or_goes_to_redemption(
+    player: Player, wire: Api, served: Sandbox
+) -> None:
     edit_name(served, "theirs.com", flags=["client_delete_prohibited"])
     assert player.failure("drop", domain="theirs.com") == "locked"
     paid = wire.post("/v3/domains/createDomain", WANTED).json["totalPaid"]
@@ -173,7 +177,7 @@ def test_a_dropped_name_becomes_free_in_time(player: Player, wire: Api, served: 
         assert availability(wire, name)["status"] == "available"
 
 
-def test_a_released_name_is_free_at_once_and_its_transfer_refunded(
+def test_name_released_by_a_third_party_is_free_at_once_and_its_transfer_is_refunded(
     player: Player, wire: Api, served: Sandbox
 ) -> None:
     before = balance(served)
@@ -187,7 +191,7 @@ def test_a_released_name_is_free_at_once_and_its_transfer_refunded(
         assert wire.post("/v3/domains/createDomain", {"domain": {"domainName": name}}).status == 200
 
 
-def test_prices_and_premium_names_change(player: Player, wire: Api) -> None:
+def test_third_party_changes_zone_prices_and_premium_names(player: Player, wire: Api) -> None:
     player.act("set_prices", zone="com", registration=11.5, renewal="13.25")
     offered = availability(wire, "wanted.com")
     assert (offered["purchaseCost"], offered["renewalCost"]) == ("11.50", "13.25")
@@ -200,7 +204,7 @@ def test_prices_and_premium_names_change(player: Player, wire: Api) -> None:
     assert wire.post("/v3/domains/createDomain", order).json["totalPaid"] == "14.50"
 
 
-def test_a_promotion_ends_at_its_instant_or_by_a_call(player: Player, wire: Api) -> None:
+def test_promotion_ends_at_its_instant_or_by_a_third_party_action(player: Player, wire: Api) -> None:
     player.act("set_promotion", zone="com", of="registration", price=1, until="P10D")
     assert availability(wire, "wanted.com")["purchaseCost"] == "1.00"
     ended = [event for event in player.advance(by="P10D")["events"] if event["subject"] == "com"]
@@ -214,7 +218,9 @@ def test_a_promotion_ends_at_its_instant_or_by_a_call(player: Player, wire: Api)
     assert availability(wire, "wanted.com")["renewalCost"] == "12.00"
 
 
-def test_a_balance_is_topped_up_and_drained(player: Player, wire: Api, served: Sandbox) -> None:
+def test_third_party_raises_and_lowers_the_balance_of_an_account(
+    player: Player, wire: Api, served: Sandbox
+) -> None:
     """Each adjustment has a ledger entry. The client id stands for the name of an account."""
     [done] = player.act("adjust_balance", account="main", by=-9999)["events"]
     assert (done["subject"], done["charged"], done["balance"]) == ("main", "9999.00", "1.00")
@@ -227,7 +233,7 @@ def test_a_balance_is_topped_up_and_drained(player: Player, wire: Api, served: S
     assert adjustments == [("-9999.00", "simulate.adjust_balance"), ("11.34", "simulate.adjust_balance")]
 
 
-def test_credentials_are_revoked_and_restored(player: Player, wire: Api, served: Sandbox) -> None:
+def test_third_party_revokes_and_restores_credentials(player: Player, wire: Api, served: Sandbox) -> None:
     def status_of_token(account: str) -> int:
         token = [("X-Auth-Token", served.accounts[account].token)]
         return wire.send("GET", "/V2.0/domain/free.com/check", token).status

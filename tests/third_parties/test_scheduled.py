@@ -66,7 +66,7 @@ WAITING: dict[str, dict[str, Any]] = {
 }
 
 
-def test_each_action_can_wait_for_an_instant_and_a_request(
+def test_each_third_party_action_can_be_scheduled_at_an_instant_or_after_a_request(
     player: Player, served: Sandbox, subtests: pytest.Subtests
 ) -> None:
     """The scheduled actions survive an export."""
@@ -87,7 +87,7 @@ def test_each_action_can_wait_for_an_instant_and_a_request(
             assert_consistent(served)
 
 
-def test_a_refused_scheduled_action_has_an_event_and_a_note(player: Player, wire: Api) -> None:
+def test_refused_scheduled_action_is_reported_as_an_event_with_the_reason(player: Player, wire: Api) -> None:
     """A name that is taken today may be free at the instant of a scheduled action, and the other way
     round."""
     player.act("register", domain="wanted.com", at="P1D")
@@ -101,7 +101,7 @@ def test_a_refused_scheduled_action_has_an_event_and_a_note(player: Player, wire
     assert player.scheduled()[0]["refused"] == note
 
 
-def test_a_scheduled_registration_takes_a_name_between_check_and_create(
+def test_scheduled_registration_takes_a_name_between_check_availability_and_create_domain(
     player: Player, wire: Api, served: Sandbox
 ) -> None:
     after = {"operation": "v3.checkAvailability", "domain": "wanted.com"}
@@ -118,7 +118,7 @@ def test_a_scheduled_registration_takes_a_name_between_check_and_create(
     assert checks == ["true", "false"]
 
 
-def test_a_scheduled_action_happens_once_after_a_request_of_any_client(
+def test_action_scheduled_after_a_request_happens_once_after_a_request_of_any_account(
     player: Player, wire: Api, other_wire: Api
 ) -> None:
     player.act("adjust_balance", account="main", by=-1, after="v3.balance")
@@ -129,7 +129,7 @@ def test_a_scheduled_action_happens_once_after_a_request_of_any_client(
     assert wire.get("/v3/balance").json[0]["balance"] == "9998.00"
 
 
-def test_a_refused_request_triggers_only_actions_for_refusals(player: Player, wire: Api) -> None:
+def test_refused_request_triggers_only_actions_scheduled_after_a_refusal(player: Player, wire: Api) -> None:
     """Scheduled actions happen in the order of their creation. Each sees the effects of the earlier ones."""
     refusing = {"operation": "v3.createDomain", "outcome": "refused"}
     player.act("register", domain="one.com", after="v3.createDomain")
@@ -143,7 +143,9 @@ def test_a_refused_request_triggers_only_actions_for_refusals(player: Player, wi
     assert is_selected(player) == [True] * 3
 
 
-def test_an_unsigned_request_triggers_only_an_action_for_its_refusal(player: Player, wire: Api) -> None:
+def test_unsigned_request_triggers_only_actions_scheduled_after_an_error_status(
+    player: Player, wire: Api
+) -> None:
     for after in ({}, {"operation": "*", "outcome": "ok"}):
         player.act("register", domain="wanted.com", after=after)
     wire.send("GET", "/v3/balance", [])
@@ -164,7 +166,7 @@ def test_a_removed_scheduled_action_does_not_happen(player: Player, wire: Api) -
     assert [check(wire, "wanted.com") for _ in range(2)] == ["available", "available"]
 
 
-def test_scheduled_actions_belong_to_a_point_of_a_world(sandbox: Sandbox, api: Api) -> None:
+def test_scheduled_action_happens_again_after_a_restore_and_in_each_fork(sandbox: Sandbox, api: Api) -> None:
     """A scheduled action happens again after a restore, and separately in each fork."""
     sandbox.simulate.when(after="v3.checkAvailability").register("wanted.com")
     sandbox.snapshot("before")

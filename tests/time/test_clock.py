@@ -32,7 +32,7 @@ GOALS: tuple[tuple[dict[str, str], str | None], ...] = (
 )
 
 
-def test_the_clock_advances_until_a_name_reaches_a_stage_if_time_leads_there(
+def test_clock_advances_until_a_name_reaches_a_stage_or_refuses_an_unreachable_stage(
     player: Player, served: Sandbox, subtests
 ) -> None:
     for goal, instant in GOALS:
@@ -69,7 +69,7 @@ REFUSED: tuple[tuple[dict[str, Any], str, str], ...] = (
 )
 
 
-def test_an_impossible_move_of_the_clock_is_refused_and_moves_nothing(
+def test_impossible_advance_of_the_clock_is_refused_and_changes_nothing(
     player: Player, served: Sandbox, subtests
 ) -> None:
     before = served.export()
@@ -84,7 +84,7 @@ def test_an_impossible_move_of_the_clock_is_refused_and_moves_nothing(
     assert served.export() == before
 
 
-def test_the_clock_advances_until_an_event_of_each_kind(make: Make, subtests) -> None:
+def test_clock_can_advance_until_an_event_of_each_kind(make: Make, subtests) -> None:
     sandbox = make(assume={"lifecycle.autorenew.tries": "daily"})
     sandbox.simulate.set_promotion("com", of="registration", price=1, until="P3D")
     sandbox.simulate.set_promotion("com", of="renewal", price=1, until="P4D")
@@ -99,7 +99,7 @@ def test_the_clock_advances_until_an_event_of_each_kind(make: Make, subtests) ->
             assert first.at == fork.clock.now == events[-1].at
 
 
-def test_the_clock_advances_until_an_event_of_a_name_or_an_account(sandbox: Sandbox) -> None:
+def test_clock_advances_until_an_event_of_a_given_name_or_account(sandbox: Sandbox) -> None:
     events = sandbox.clock.advance(until={"event": "release", "domain": "second.com"}).events
     released = [event.subject for event in events if event.event == "release"]
     assert released[0] != "second.com" == released[-1]
@@ -107,7 +107,7 @@ def test_the_clock_advances_until_an_event_of_a_name_or_an_account(sandbox: Sand
     assert "main" in {event.account for event in events if event.at == sandbox.clock.now}
 
 
-def test_the_clock_stays_if_nothing_is_due_before_its_end(tmp_path: Path) -> None:
+def test_clock_does_not_move_if_no_event_is_due_before_the_last_supported_year(tmp_path: Path) -> None:
     fixture = tmp_path / "late.yaml"
     fixture.write_text(
         "now: 2899-12-31\n"
@@ -126,7 +126,7 @@ def test_the_clock_stays_if_nothing_is_due_before_its_end(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("body", [{"by": "P800D"}, {"to": "2028-05-01"}, {"until": "next"}])
-def test_a_dry_run_reports_the_events_of_the_move_and_changes_nothing(
+def test_dry_run_of_an_advance_reports_the_same_events_and_changes_nothing(
     player: Player, served: Sandbox, body: dict[str, Any]
 ) -> None:
     before = served.export()
@@ -141,7 +141,7 @@ def test_a_dry_run_reports_the_events_of_the_move_and_changes_nothing(
 
 
 @pytest.mark.parametrize("tries", ["once", "daily"])
-def test_one_long_move_of_the_clock_equals_many_short_moves(make: Make, tries: str) -> None:
+def test_one_long_advance_of_the_clock_equals_many_short_advances(make: Make, tries: str) -> None:
     worlds = [make(assume={"lifecycle.autorenew.tries": tries}) for _ in range(3)]
     for world in worlds:
         world.simulate.when("P20D").hold("second.com")
@@ -162,7 +162,7 @@ def test_one_long_move_of_the_clock_equals_many_short_moves(make: Make, tries: s
     assert_consistent(leap)
 
 
-def test_due_events_are_listed_soonest_first_with_their_price(player: Player) -> None:
+def test_due_events_are_listed_with_prices_earliest_event_first(player: Player) -> None:
     listed = player.get("clock/due?limit=4")
     assert listed["now"] == NOW
     assert listed["total"] > 10
@@ -215,7 +215,9 @@ def rows(events: list[Any], *subjects: str) -> list[tuple[str, str, str, str, st
     ]
 
 
-def test_an_automatic_renewal_is_charged_with_the_event_as_its_cause(player: Player, served: Sandbox) -> None:
+def test_ledger_names_the_automatic_renewal_as_the_cause_of_its_charge(
+    player: Player, served: Sandbox
+) -> None:
     assert rows(player.advance(to="2026-12-01")["events"], "active.com") == [
         ("2026-11-21", "automatic renewal", "main", "15.00", "9985.00")
     ]
@@ -227,7 +229,9 @@ def test_an_automatic_renewal_is_charged_with_the_event_as_its_cause(player: Pla
     ]
 
 
-def test_an_expiry_is_reported_with_the_reason(player: Player, served: Sandbox) -> None:
+def test_expiry_event_states_the_reason_for_the_missing_automatic_renewal(
+    player: Player, served: Sandbox
+) -> None:
     for action, parameters, note in (
         (
             "adjust_balance",
@@ -247,7 +251,9 @@ def test_an_expiry_is_reported_with_the_reason(player: Player, served: Sandbox) 
         assert f"no automatic renewal: {note}" in notes
 
 
-def test_a_transfer_is_refunded_before_a_redemption(player: Player, served: Sandbox, wire: Api) -> None:
+def test_pending_transfer_is_refunded_before_the_name_enters_redemption(
+    player: Player, served: Sandbox, wire: Api
+) -> None:
     edit_name(served, "lapsed.com", due="+2d")
     body = {"domain": {"domainName": "lapsed.com"}, "authCode": "let-me-in"}
     assert wire.post("/v3/domains/requestTransfer", body).status == 200

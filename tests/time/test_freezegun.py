@@ -20,7 +20,7 @@ def server_time(sandbox: Sandbox) -> str:
     return str(connect(sandbox).get("/v3/balance").json[0]["serverTime"])
 
 
-def test_a_running_sandbox_moves_with_freezegun_and_a_frozen_sandbox_does_not() -> None:
+def test_running_sandbox_follows_freezegun_and_a_frozen_sandbox_does_not() -> None:
     with freezegun.freeze_time(MAY) as frozen:
         real = Sandbox(REGISTRY, now="real", frozen=False)
         other, still = Sandbox(REGISTRY, frozen=False), Sandbox(REGISTRY)
@@ -34,7 +34,7 @@ def test_a_running_sandbox_moves_with_freezegun_and_a_frozen_sandbox_does_not() 
 
 
 @pytest.mark.parametrize("path", ["clock", "health", "worlds", "clock/due", "balance", "nowhere"])
-def test_the_clock_never_goes_back_behind_a_time_that_an_answer_has_shown(path: str) -> None:
+def test_running_clock_never_shows_an_earlier_time_than_a_previous_response(path: str) -> None:
     """The machine's time goes back. The clock stands still, and then continues from there."""
 
     def shown() -> str:
@@ -56,7 +56,7 @@ def test_the_clock_never_goes_back_behind_a_time_that_an_answer_has_shown(path: 
         assert shown() == "2026-06-01T01:00:00Z"
 
 
-def test_a_world_made_under_freezegun_can_be_exported() -> None:
+def test_world_created_under_freezegun_can_be_exported() -> None:
     prices = {"registration": 1, "renewal": 1, "transfer": 1, "restore": 1}
     promotion = {"price": 0.5, "until": "2026-03-01"}
     with freezegun.freeze_time(MAY):
@@ -69,7 +69,7 @@ def test_a_world_made_under_freezegun_can_be_exported() -> None:
         assert sandbox.export() == exported
 
 
-def test_both_clocks_move_together(sandbox: Sandbox) -> None:
+def test_freeze_time_moves_the_clocks_of_python_and_the_sandbox_together(sandbox: Sandbox) -> None:
     with freeze_time(sandbox, MAY) as clocks:
         assert datetime.now(UTC) == sandbox.clock.now == clocks.now == MAY
         events = clocks.advance(until={"domain": "second.com", "stage": "overdue"}).events
@@ -81,7 +81,7 @@ def test_both_clocks_move_together(sandbox: Sandbox) -> None:
     assert datetime.now(UTC) != sandbox.clock.now == datetime(2027, 1, 1, tzinfo=UTC)
 
 
-def test_both_clocks_begin_at_the_time_of_the_sandbox_or_later(sandbox: Sandbox, make: Make) -> None:
+def test_freeze_time_starts_at_the_time_of_the_sandbox_or_later(sandbox: Sandbox, make: Make) -> None:
     with freeze_time(sandbox):
         assert datetime.now(UTC) == datetime(2026, 3, 1, 12, tzinfo=UTC)
     with pytest.raises(Refused, match="set_back"), freeze_time(sandbox, "2020-01-01"):
@@ -95,7 +95,7 @@ def test_both_clocks_begin_at_the_time_of_the_sandbox_or_later(sandbox: Sandbox,
     assert running.clock.now >= MAY + timedelta(seconds=1)
 
 
-def test_both_clocks_move_a_served_sandbox(served: Sandbox, url: str) -> None:
+def test_freeze_time_moves_the_clock_of_a_served_sandbox(served: Sandbox, url: str) -> None:
     with freeze_time(served, MAY) as clocks:
         clocks.advance("P1D")
         with urlopen(f"{url}/_sandbox/clock") as answer:

@@ -58,7 +58,9 @@ FLAGS = {
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_both_interfaces_permit_the_actions_of_a_fixture(sandbox: Sandbox, stage: str, subtests) -> None:
+def test_v2_and_v3_permit_exactly_the_actions_that_the_fixture_lists_for_a_stage(
+    sandbox: Sandbox, stage: str, subtests
+) -> None:
     """An action is possible at any stage that permits it, and refused at a stage that does not."""
     edit_name(sandbox, NAME, stage=stage)
     forbidden = TRIED[STAGES.index(stage) :: 3]
@@ -80,7 +82,9 @@ def test_both_interfaces_permit_the_actions_of_a_fixture(sandbox: Sandbox, stage
                         assert f"where {FLAGS[action]} 1 is not possible" in header
 
 
-def test_a_refusal_names_the_restore_that_a_fixture_permits(sandbox: Sandbox) -> None:
+def test_refusal_names_restore_as_possible_if_the_fixture_permits_it_in_pending_delete(
+    sandbox: Sandbox,
+) -> None:
     edit(sandbox, {"lifecycle": {"pending_delete": ["restore"]}})
     body = {"current_expiry_date": "2025-12-22", "period": 1}
     answer = connect_v2(sandbox).put("/domain/pending.com/renew", body)
@@ -90,7 +94,7 @@ def test_a_refusal_names_the_restore_that_a_fixture_permits(sandbox: Sandbox) ->
     assert refusal.allowed == "ask for its restore first, which makes it active"
 
 
-def test_the_lifecycle_picture_shows_the_actions_of_a_fixture(tmp_path: Path) -> None:
+def test_lifecycle_diagram_shows_the_actions_that_the_fixture_permits(tmp_path: Path) -> None:
     fixture = tmp_path / "registry.yaml"
     fixture.write_text(f"{REGISTRY.read_text('utf-8')}\nlifecycle: {{pending_delete: [restore]}}\n", "utf-8")
     picture = printed("lifecycle", "--fixture", str(fixture))
@@ -101,7 +105,7 @@ def test_the_lifecycle_picture_shows_the_actions_of_a_fixture(tmp_path: Path) ->
     assert (wrong.status, "there is no such fixture" in wrong.err) == (2, True)
 
 
-def test_an_export_keeps_the_permitted_actions(sandbox: Sandbox) -> None:
+def test_export_contains_the_permitted_actions_of_each_stage(sandbox: Sandbox) -> None:
     edit(sandbox, {"lifecycle": {"overdue": ["read_hosts", "renew"], "active": []}})
     exported = yaml.safe_load(sandbox.export())
     assert exported["lifecycle"] == {"active": [], "overdue": ["renew", "read_hosts"]}
@@ -113,7 +117,9 @@ RENEWED = "active.com"
 
 
 @pytest.mark.parametrize(("value", "price"), [("charged", 15), ("free", 12)])
-def test_a_renewal_costs_the_same_by_hand_and_by_the_clock(sandbox: Sandbox, value: str, price: int) -> None:
+def test_automatic_renewal_costs_the_same_as_a_renewal_by_request(
+    sandbox: Sandbox, value: str, price: int
+) -> None:
     body = {"current_expiry_date": "2026-11-21", "period": 1}
     ways: tuple[Callable[[], object], ...] = (
         lambda: connect(sandbox).post(f"{D}/renewDomain/{RENEWED}", {"purchaseCost": "12.00"}),
@@ -130,7 +136,9 @@ def test_a_renewal_costs_the_same_by_hand_and_by_the_clock(sandbox: Sandbox, val
 
 
 @pytest.mark.parametrize(("value", "back"), [("all", 56), ("registration", 26)])
-def test_an_early_delete_refunds_as_assumed(sandbox: Sandbox, value: str, back: int) -> None:
+def test_deletion_in_the_add_grace_period_refunds_the_assumed_charges(
+    sandbox: Sandbox, value: str, back: int
+) -> None:
     """A registration of two years with protection, a renewal in v3 and one in v2.0, deleted on day four."""
     sandbox.assumptions.set({"lifecycle.early_delete.refunds": value})
     api, client = connect(sandbox), connect_v2(sandbox)
@@ -160,7 +168,9 @@ def events(sandbox: Sandbox, by: str, name: str = RENEWED) -> list[str]:
 
 
 @pytest.mark.parametrize("tries", ["once", "daily"])
-def test_an_automatic_renewal_is_tried_once_or_daily_until_redemption(sandbox: Sandbox, tries: str) -> None:
+def test_overdue_name_is_renewed_automatically_at_expiry_only_or_tried_daily(
+    sandbox: Sandbox, tries: str
+) -> None:
     """Each try is at the hour of expiry. The term goes on from its end."""
     expires = sandbox.names[RENEWED].expires
     begin_without_money(sandbox, tries)
@@ -179,7 +189,7 @@ def test_an_automatic_renewal_is_tried_once_or_daily_until_redemption(sandbox: S
     assert balance(sandbox) == 85
 
 
-def test_a_name_that_no_longer_renews_itself_is_not_tried_again(sandbox: Sandbox) -> None:
+def test_overdue_name_without_autorenew_is_not_renewed_automatically(sandbox: Sandbox) -> None:
     edit(sandbox, {"lifecycle": {"overdue": ["renew", "set_autorenew"]}})
     begin_without_money(sandbox, "daily")
     api = connect(sandbox)
@@ -191,7 +201,7 @@ def test_a_name_that_no_longer_renews_itself_is_not_tried_again(sandbox: Sandbox
     assert balance(sandbox) == 85
 
 
-def test_a_name_that_lapsed_years_ago_is_overdue_until_enough_years_are_paid_for(sandbox: Sandbox) -> None:
+def test_name_expired_for_years_stays_overdue_until_renewals_reach_the_present(sandbox: Sandbox) -> None:
     edit_zone(sandbox, "com", policy={"overdue": 900})
     sandbox.names.add("late.com", stage="overdue", expires="-800d", autorenew=True)
     due = sandbox.names["late.com"].due
@@ -230,7 +240,7 @@ WAYS: dict[str, tuple[str, Callable[[Sandbox], object]]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_name_restored_years_after_its_expiry_is_overdue(sandbox: Sandbox, way: str) -> None:
+def test_name_restored_or_transferred_years_after_its_expiry_is_overdue(sandbox: Sandbox, way: str) -> None:
     """No event of the name is due at an instant that has passed."""
     stage, come_back = WAYS[way]
     edit_zone(sandbox, "com", policy={"overdue": 900, "redemption": 900})

@@ -27,13 +27,13 @@ def narrow_leaves() -> Iterator[None]:
 
 
 @given(st.lists(KEYS, max_size=200))
-def test_a_set_is_built_sorted_and_without_duplicates(keys: list[Key]) -> None:
+def test_ordered_set_of_any_keys_is_sorted_and_has_no_duplicates(keys: list[Key]) -> None:
     model = sorted(set(keys))
     assert_same(Ordered(keys), model)
 
 
 @given(st.lists(st.tuples(st.booleans(), KEYS), max_size=300))
-def test_each_version_of_a_set_equals_a_sorted_list(changes: list[tuple[bool, Key]]) -> None:
+def test_ordered_set_equals_a_sorted_list_after_each_change(changes: list[tuple[bool, Key]]) -> None:
     versions: list[tuple[Ordered[Key], list[Key]]] = [(Ordered(), [])]
     for adding, key in changes:
         made, model = versions[-1]
@@ -46,7 +46,7 @@ def test_each_version_of_a_set_equals_a_sorted_list(changes: list[tuple[bool, Ke
 
 @settings(max_examples=tries(3))
 @given(st.permutations(range(1200)), st.integers(0, 1200))
-def test_set_with_many_leaves_equals_a_sorted_list(order: list[int], left: int) -> None:
+def test_ordered_set_with_many_leaves_equals_a_sorted_list(order: list[int], left: int) -> None:
     made: Ordered[tuple[int, int]] = Ordered()
     for number in order:
         made = made.add((number % 3, number))

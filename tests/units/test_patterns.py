@@ -26,14 +26,14 @@ def test_a_glob_matches_like_the_shell(pattern: str, text: str) -> None:
 
 
 @given(st.text(min_size=1, max_size=20))
-def test_only_stars_and_question_marks_are_special(text: str) -> None:
+def test_only_stars_and_question_marks_are_wildcards_in_a_glob(text: str) -> None:
     assert Glob(text).matches(text)
     if not set("*?") & set(text):
         assert not Glob(text).matches(text + "x")
         assert Glob(f"*{text}*").matches(f"before{text}after")
 
 
-def test_the_worst_glob_takes_time_that_is_linear_in_the_text() -> None:
+def test_the_slowest_globs_match_in_linear_time() -> None:
     for pattern in ["*a" * 500, "*" * 1000, "a*" * 499 + "b", "?" * 1000, "*?" * 500]:
         glob, began = Glob(pattern), stopwatch()
         glob.matches("a" * 65_536)
@@ -48,7 +48,7 @@ VALUE: dict[str, Any] = {
 }
 
 
-def test_a_path_has_up_to_200_characters_and_six_digits_of_a_place(subtests) -> None:
+def test_json_path_has_at_most_200_characters_and_indexes_of_six_digits(subtests) -> None:
     for path in ["x" * 200, "x", "a.b", "[0]", "[999999]"]:
         assert Path.parse(path).text == PATH.write(PATH.read(path)) == path
     wrong: list[Any] = ["a..b", "a.", ".", "a[", "a[]", "a[-1]", "a[x]", "[1000000]", "a]b", ""]
@@ -58,7 +58,7 @@ def test_a_path_has_up_to_200_characters_and_six_digits_of_a_place(subtests) -> 
                 PATH.read(value)
 
 
-def test_a_value_is_edited_or_dropped_in_a_copy(subtests) -> None:
+def test_json_path_changes_or_removes_values_in_a_copy(subtests) -> None:
     edited: dict[str, Any] = {
         "a": {"a": "new"},
         "list[1].b": {"list": [{"b": 2}, {"b": "new"}, {"c": 4}]},
@@ -107,7 +107,7 @@ def outcomes(sandbox: Sandbox, text: str) -> list[str]:
 
 
 @pytest.mark.timeout(20)  # another engine would take years
-def test_patterns_take_linear_time(world: Sandbox) -> None:
+def test_regular_expressions_of_a_fixture_match_in_linear_time(world: Sandbox) -> None:
     for pattern in GREEDY:
         set_patterns(world, pattern)
         for length in (28, 999, 250_000):
@@ -115,7 +115,9 @@ def test_patterns_take_linear_time(world: Sandbox) -> None:
             assert results == ["invalid_extra", "invalid_license"], (pattern, length)
 
 
-def test_unusable_patterns_are_refused_with_the_reason(subtests, world: Sandbox) -> None:
+def test_fixture_with_an_invalid_regular_expression_is_refused_with_the_reason(
+    subtests, world: Sandbox
+) -> None:
     for pattern, reason in {
         "(": "missing )",
         "(?=a)b": "(?=",
@@ -132,7 +134,7 @@ def test_unusable_patterns_are_refused_with_the_reason(subtests, world: Sandbox)
             assert "zones.com.ua.license" in refused.value.message
 
 
-def test_a_pattern_matches_the_whole_text(subtests, world: Sandbox) -> None:
+def test_regular_expression_of_a_fixture_must_match_the_whole_text(subtests, world: Sandbox) -> None:
     for pattern, text, accepted in [
         ("[A-Z]{2}[0-9]{6}", "AB123456", True),
         ("[A-Z]{2}[0-9]{6}", "AB1234567", False),
@@ -159,7 +161,7 @@ def refused(**parts: Any) -> str:
     return "; ".join(f"match.{text}" for text in problem.value.problems)
 
 
-def test_condition_refuses_values_out_of_bounds(subtests) -> None:
+def test_match_condition_refuses_values_out_of_bounds(subtests) -> None:
     for part in ["headers", "query", "body"]:
         with subtests.test(part=part):
             assert f"match.{part} must have 1 to 50 keys, not 0" in refused(**{part: {}})
@@ -178,7 +180,7 @@ def test_condition_refuses_values_out_of_bounds(subtests) -> None:
         assert "match.outcome must be" in refused(outcome=outcome)
 
 
-def test_since_is_a_request_or_an_instant(subtests) -> None:
+def test_match_condition_since_accepts_a_request_or_an_instant(subtests) -> None:
     instant = "2026-03-01T12:00:00Z"
     for value, since in {"r12": 12, "r" + "9" * 18: 10**18 - 1, 12: 12, instant: NOON, NOON: NOON}.items():
         assert match(since=value)["since"] == since

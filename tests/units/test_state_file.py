@@ -24,7 +24,9 @@ from tests.registry import REGISTRY, edit
 
 
 @pytest.mark.parametrize("system", ["posix", "nt"])
-def test_lock_moves_to_the_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str) -> None:
+def test_lock_of_the_state_file_moves_to_its_replacement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str
+) -> None:
     monkeypatch.setattr(file, "os", SimpleNamespace(**{**vars(os), "name": system}))
     path, new = tmp_path / "kept", tmp_path / "new"
     lock = file.FileLock(path)
@@ -42,7 +44,7 @@ def test_lock_moves_to_the_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         file.FileLock(tmp_path / "no" / "file")
 
 
-def test_objects_of_other_kinds_are_not_written_and_not_read(tmp_path: Path) -> None:
+def test_state_file_refuses_python_objects_that_are_not_records(tmp_path: Path) -> None:
     kept, path = Sandbox(REGISTRY).engine.dump(), tmp_path / "worlds"
     for foreign, kind in (
         (tmp_path, type(tmp_path).__name__),
@@ -65,7 +67,7 @@ def reopened(path: Path, sandbox: Sandbox) -> Sandbox:
     return Sandbox.over(open_worlds(sandbox.settings, frozen=True, dump=opened(path)), sandbox.settings)
 
 
-def test_worlds_share_their_records_and_events_in_a_file(
+def test_state_file_stores_records_and_events_shared_by_worlds_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worlds, "PIECE", 100)
@@ -173,7 +175,7 @@ TIMELINES: dict[str, tuple[bool, list[float], list[float]]] = {
 }
 
 
-def test_worlds_are_saved_soon_after_a_change(
+def test_state_file_is_saved_soon_after_a_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
     for case, (is_saved, steps, saves) in TIMELINES.items():
@@ -185,7 +187,7 @@ def test_worlds_are_saved_soon_after_a_change(
             assert times.saves == saves
 
 
-def test_a_failed_save_is_repeated_after_ten_seconds_and_logged(
+def test_failed_save_of_the_state_file_is_logged_and_repeated_after_ten_seconds(
     times: Times, caplog: pytest.LogCaptureFixture, subtests: pytest.Subtests
 ) -> None:
     start = 100.0
@@ -209,7 +211,7 @@ def test_a_failed_save_is_repeated_after_ten_seconds_and_logged(
         start += 30
 
 
-def test_each_kind_of_change_is_saved(times: Times, subtests: pytest.Subtests) -> None:
+def test_each_kind_of_change_is_saved_to_the_state_file(times: Times, subtests: pytest.Subtests) -> None:
     sandbox, now = times.sandbox, 100.0
     changes: dict[str, Callable[[], object]] = {
         "request": lambda: sandbox.client().get("/v3/balance"),

@@ -22,7 +22,7 @@ from tests.registry import REGISTRY
 NO_SUGGESTION = ""
 
 
-def test_a_misspelt_word_gets_a_suggestion(subtests, sandbox: Sandbox) -> None:
+def test_error_for_a_misspelt_word_suggests_the_right_word(subtests, sandbox: Sandbox) -> None:
     cases: dict[Callable[[str], Any], dict[str, str]] = {
         lambda word: sandbox.assumptions.set({word: "any"}): {
             "v3.id": "v3.ids",
@@ -53,13 +53,13 @@ def test_a_misspelt_word_gets_a_suggestion(subtests, sandbox: Sandbox) -> None:
                 assert refused.value.message.partition("did you mean ")[2].rstrip("?") == suggestion
 
 
-def test_a_key_in_the_wrong_place_gets_its_place(sandbox: Sandbox) -> None:
+def test_error_for_a_key_in_the_wrong_object_names_the_right_object(sandbox: Sandbox) -> None:
     for key, place in {"operation": "match", "times": "when"}.items():
         with pytest.raises(Refused, match=f"{key} is not known here; put it in {place}"):
             sandbox.faults.add("hang", **{key: 1})
 
 
-def test_an_unknown_method_gets_a_suggestion(sandbox: Sandbox) -> None:
+def test_error_for_an_unknown_method_or_command_suggests_a_similar_name(sandbox: Sandbox) -> None:
     with pytest.raises(AttributeError, match=r"^journal has no 'list'; did you mean find\?$"):
         sandbox.journal.list()  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match=r"^clock has no 'forward'; did you mean advance\?$"):
@@ -68,7 +68,7 @@ def test_an_unknown_method_gets_a_suggestion(sandbox: Sandbox) -> None:
         assert f"unknown command '{words[1]}'; did you mean {suggestion}?" in run(*words).err
 
 
-def test_a_parameter_with_another_name_gets_a_suggestion(sandbox: Sandbox) -> None:
+def test_error_for_a_synonym_of_a_parameter_suggests_the_parameter(sandbox: Sandbox) -> None:
     with pytest.raises(Refused, match=r"delay is not known here; did you mean seconds\?"):
         sandbox.faults.add("latency", delay=1)
     with pytest.raises(Refused, match=r"when\.probability is not known here; did you mean chance\?"):
@@ -77,7 +77,7 @@ def test_a_parameter_with_another_name_gets_a_suggestion(sandbox: Sandbox) -> No
         sandbox.clock.advance()
 
 
-def test_a_suggestion_ends_its_sentence_and_leaves_quoted_values_unchanged(sandbox: Sandbox) -> None:
+def test_error_with_a_suggestion_ends_with_a_question_mark_and_keeps_quoted_values(sandbox: Sandbox) -> None:
     with pytest.raises(Refused) as refused:
         sandbox.faults.add("latancy")
     assert refused.value.message.endswith("; did you mean latency?")
@@ -89,14 +89,14 @@ def test_a_suggestion_ends_its_sentence_and_leaves_quoted_values_unchanged(sandb
 main: Any = command_line.main
 
 
-def test_summary_of_a_control_operation_is_its_first_sentence() -> None:
+def test_summary_of_a_resource_is_the_first_paragraph_of_its_docstring() -> None:
     first = {
         name: (inspect.getdoc(resource) or "").partition("\n\n")[0] for name, resource in RESOURCES.items()
     }
     assert {name: " ".join(sentence.split()) for name, sentence in first.items()} == dict(SUMMARIES)
 
 
-def test_each_other_command_has_the_first_sentence_of_its_help_as_summary() -> None:
+def test_summary_of_a_command_is_the_first_sentence_of_its_help() -> None:
     context = click.Context(main)
     for name, summary in main.summaries().items():
         command = main.get_command(context, name)
@@ -106,7 +106,7 @@ def test_each_other_command_has_the_first_sentence_of_its_help_as_summary() -> N
             assert text.startswith(summary.removesuffix(".")), name
 
 
-def test_many_names_and_problems_are_cut_with_the_count_of_the_rest() -> None:
+def test_long_list_in_an_error_is_cut_and_ends_with_the_number_of_omitted_items() -> None:
     names = [f"n{number}" for number in range(40)]
     shown = complaint(names).split("; ")
     assert shown[-1] == f"and {40 - len(shown[:-1])} more"
