@@ -67,7 +67,7 @@ def test_refused_third_party_action_changes_nothing(player: Player, served: Sand
     assert served.export() == before
 
 
-def test_name_registered_at_another_registrar_is_taken_and_can_be_transferred_after_60_days(
+def test_name_at_another_registrar_can_be_transferred_after_60_days(
     player: Player, wire: Api, served: Sandbox
 ) -> None:
     assert availability(wire, "wanted.com")["status"] == "available"
@@ -157,7 +157,7 @@ def test_registry_hold_stays_after_renewal_unlock_and_transfer(
     assert domain(other_wire, "leaving.com")["status"] == "suspended"
 
 
-def test_name_dropped_by_a_third_party_is_refunded_in_the_grace_period_or_goes_to_redemption(
+def test_third_party_deletes_a_name_under_the_rules_for_registrants(
     player: Player, wire: Api, served: Sandbox
 ) -> None:
     edit_name(served, "theirs.com", flags=["client_delete_prohibited"])

@@ -56,7 +56,7 @@ class Wording(Struct, frozen=True):
             possible = self.possible(fact.actions)
             only = (
                 ("only " if possible else "nothing", fact.until)
-                if fact.looks.issuperset(possible)
+                if fact.reading.issuperset(possible)
                 else ("", "")
             )
             return only[0] + ", ".join(map(self.word, possible)) + only[1]
@@ -70,11 +70,11 @@ class Wording(Struct, frozen=True):
 class Possible(Struct, frozen=True):
     """A fact of a refusal: the possible ``actions`` at a stage.
 
-    The actions in ``looks`` only read. ``until`` says when the stage ends, if it allows only reading.
+    The actions in ``reading`` only read. ``until`` says when the stage ends, if it allows only reading.
     """
 
     actions: tuple[StrEnum, ...]
-    looks: frozenset[StrEnum]
+    reading: frozenset[StrEnum]
     until: str
 
 

@@ -75,15 +75,17 @@ def switch(name: str, default: bool, *, observed: str = "") -> Any:
     return free(name, kind, spelt(default), observed=observed)
 
 
-def free(name: str, kind: Kind[Any], default: str, *, observed: str = "", telling: Sequence[str] = ()) -> Any:
+def free(
+    name: str, kind: Kind[Any], default: str, *, observed: str = "", alternatives: Sequence[str] = ()
+) -> Any:
     """Declare an assumption whose values are of ``kind``.
 
 
-    ``observed`` is the value that clients rely on, if it differs from the default. ``telling`` are values to
-    try with a client if the kind does not list its values.
+    ``observed`` is the value that clients rely on, if it differs from the default. ``alternatives`` holds the
+    values that ``sweep`` tries, if the kind does not list its values.
     """
-    values = tuple(map(kind.read, telling)) or kind.shape.get("enum", ())
-    declared = {"name": name, "kind": kind, "observed": observed or default, "telling": values}
+    values = tuple(map(kind.read, alternatives)) or kind.shape.get("enum", ())
+    declared = {"name": name, "kind": kind, "observed": observed or default, "alternatives": values}
     return field(default=kind.read(default), metadata=declared)
 
 
@@ -159,13 +161,13 @@ class V2Assumptions:
         license: The key of the licence number in the body of a registration.
     """
 
-    versions: tuple[str, ...] = free("v2.versions", VERSIONS, "V2.0", telling=("V2.1", "V2.0,V2.1"))
+    versions: tuple[str, ...] = free("v2.versions", VERSIONS, "V2.0", alternatives=("V2.1", "V2.0,V2.1"))
     token_headers: tuple[str, ...] = free(
         "v2.token_headers",
         HEADERS,
         "X-Auth-Token",
         observed="X-Auth-Token,X-Token",
-        telling=("X-Token", "X-Auth-Token,X-Token"),
+        alternatives=("X-Token", "X-Auth-Token,X-Token"),
     )
     v2_http_status: str = one_of("v2.http_status", "mirror, always_200")
     customer_edit_by: str = one_of("v2.customer_edit.by", "mail, customer_id")
@@ -175,7 +177,7 @@ class V2Assumptions:
     customer_delete_refusal_status: bool = switch("v2.customer_delete.refusal_status", True, observed="false")
     transfer_status: str = one_of("v2.transfer_status", "epp, plain")
     request_format: str = one_of("v2.request_format", "json, json_or_form", observed="json_or_form")
-    order_processing: int = free("v2.order_processing", SECONDS, "instant", telling=("60", "86400"))
+    order_processing: int = free("v2.order_processing", SECONDS, "instant", alternatives=("60", "86400"))
     extra_contact_params: str = one_of("v2.extra_contact_params", "fixture")
     contact_required: str = one_of("v2.contact.required", "postal, all")
     customer_required: str = one_of("v2.customer.required", "mail_and_name, postal, all")
@@ -188,7 +190,7 @@ class V2Assumptions:
     no_promotion: str = one_of("v2.zones.no_promotion", "regular, nulls, omitted")
     renew_maximum: str = one_of("v2.renew.maximum", "remaining, zone")
     renew_date_end: str = one_of("v2.renew.date_end", "checked, ignored")
-    license: str = free("v2.license", KEY, "license", telling=("licence", "license_number"))
+    license: str = free("v2.license", KEY, "license", alternatives=("licence", "license_number"))
 
 
 @dataclass(frozen=True)
@@ -259,16 +261,16 @@ class V3Assumptions:
     content_type: str = one_of("v3.request.content_type", "any, json")
     v3_http_status: str = one_of("v3.errors.http_status", "semantic, always_200")
     availability_taken: str = free(
-        "v3.availability.taken", WORD, "registered", telling=("taken", "unavailable")
+        "v3.availability.taken", WORD, "registered", alternatives=("taken", "unavailable")
     )
     availability_reserved: str = free(
-        "v3.availability.reserved", WORD, "reserved", telling=("registered", "unavailable")
+        "v3.availability.reserved", WORD, "reserved", alternatives=("registered", "unavailable")
     )
     availability_unsupported: str = free(
-        "v3.availability.unsupported", WORD, "unsupported", telling=("unavailable", "error")
+        "v3.availability.unsupported", WORD, "unsupported", alternatives=("unavailable", "error")
     )
     availability_invalid: str = free(
-        "v3.availability.invalid", WORD, "invalid", telling=("unavailable", "error")
+        "v3.availability.invalid", WORD, "invalid", alternatives=("unavailable", "error")
     )
     availability_out_of_service: str = one_of("v3.availability.out_of_service", "unsupported, available")
     contacts_required: str = one_of("v3.contacts.required", "none, registrant, all")
@@ -381,9 +383,9 @@ def kinds() -> dict[str, Kind[Any]]:
     return {name: field.metadata["kind"] for name, field in _FIELDS.items()}
 
 
-def telling_values() -> dict[str, tuple[object, ...]]:
+def alternative_values() -> dict[str, tuple[object, ...]]:
     """Return the values of each assumption that ``sweep`` tries, by public name."""
-    return {name: tuple(field.metadata["telling"]) for name, field in _FIELDS.items()}
+    return {name: tuple(field.metadata["alternatives"]) for name, field in _FIELDS.items()}
 
 
 class _Watched:

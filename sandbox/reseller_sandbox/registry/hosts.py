@@ -71,7 +71,7 @@ def parse_address(text: str, version: int | None = None) -> str:
         raise bad_address(text, "is not an IP address", version)
     if version is not None and address.version != version:
         raise bad_address(text, f"is not an IPv{version} address", version)
-    kind = _unreachable(_meant(address))
+    kind = _unreachable(_unmapped(address))
     if kind is not None:
         problem = f"is {kind} address, which no name server can have"
         raise bad_address(text, problem, version)
@@ -82,7 +82,7 @@ def parse_address(text: str, version: int | None = None) -> str:
 
 def require_allowed(draft: Draft, address: str) -> None:
     """Refuse a private address if ``hosts.private_addresses`` is ``refused``."""
-    private = _meant(ipaddress.ip_address(address)).is_private
+    private = _unmapped(ipaddress.ip_address(address)).is_private
     if private and draft.assumed.private_glue == "refused":
         raise bad_address(address, "is only for private networks or documentation")
 
@@ -96,7 +96,7 @@ def bad_address(text: str, problem: str, version: int | None = None) -> Refused:
     return Refused(INVALID_IP, ip=text[:60], problem=problem, version=meant)
 
 
-def _meant(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+def _unmapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
     """Return the IPv4 address in an IPv4-mapped IPv6 address, or else ``address``."""
     return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
 

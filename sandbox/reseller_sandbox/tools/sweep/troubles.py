@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.control.journal import RequestRecord
 from reseller_sandbox.refusals import Category, Refused
-from reseller_sandbox.registry.assumptions import spelt, telling_values
+from reseller_sandbox.registry.assumptions import alternative_values, spelt
 from reseller_sandbox.registry.contract import ApiOperation
 from reseller_sandbox.registry.model import Purpose
 from reseller_sandbox.sandbox import Sandbox
@@ -402,12 +402,12 @@ def of_assumptions(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
     If the value is the processing time of an order, the clock advances until the order is processed. Then the
     outcome must be the same as with an immediate order.
     """
-    telling = telling_values()
+    alternatives = alternative_values()
     rested: dict[str, Any] = {}
     for request in requests:
         rested |= request.record.assumptions
     for name, value in rested.items():
-        for other in telling[name]:
+        for other in alternatives[name]:
             if other == value:
                 continue
             detail = f"{name}={spelt(other)}"
