@@ -49,7 +49,7 @@ def spelt(value: object, between: str = ",") -> str:
 
 
 WORD = matching("[A-Za-z0-9][A-Za-z0-9_-]{0,39}", "a word of letters, digits, hyphens and underscores")
-KEY = structs.replace(WORD)  # a copy: ``calibrate`` tries keys of recorded bodies for this kind
+KEY = structs.replace(WORD)  # a separate kind: ``calibrate`` tries keys of recorded bodies
 SECONDS = Kind({"type": "integer"}, _seconds, says="a number of seconds, or instant")
 VERSIONS = _separated("a version such as V2.0", "versions such as V2.0", r"[Vv][0-9]{1,4}\.[0-9]{1,4}")
 HEADERS = _separated("the name of a header", "names of headers", "[A-Za-z][A-Za-z0-9-]{0,63}")
@@ -302,7 +302,7 @@ class Assumptions(RegistryAssumptions, V2Assumptions, V3Assumptions):
     """All assumptions, each with its value."""
 
     def with_values(self, values: Mapping[str, object]) -> Assumptions:
-        """Return a copy with other ``values``, given by public name.
+        """Return a copy of these assumptions with the new ``values``, by public name.
 
         Raise ``Within``, which names every mistake.
         """
@@ -329,7 +329,7 @@ _PARAMETERS = [Parameter(name, field.metadata["kind"], False) for name, field in
 
 
 def read_values(raw: object) -> dict[str, Any]:
-    """Read an object of public names and values of assumptions.
+    """Read an object that maps public names of assumptions to their values.
 
     Raise ``Within``, which names every mistake and holds the valid values.
     """
@@ -353,7 +353,7 @@ def profile(name: str) -> Assumptions:
 
 
 def catalogue(values: Assumptions) -> list[dict[str, object]]:
-    """Return one JSON object for each assumption.
+    """Return a description of each assumption as a JSON object.
 
     Each object has name, value, default, accepted values, observed value and description.
     """

@@ -136,7 +136,7 @@ def add(
 
 
 def edit(draft: Draft, contact: Contact, changes: Mapping[str, str], extra: Mapping[str, object]) -> Contact:
-    """Change fields of a contact, and ignore extra parameters that the fixture lacks.
+    """Change fields of a contact. Extra parameters that the fixture lacks are ignored.
 
     Refuse with ``invalid_extra`` and ``invalid_contact``.
     """

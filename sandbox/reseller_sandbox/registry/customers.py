@@ -32,7 +32,7 @@ _PATTERNS = {
     "mail": (_MAIL, "is not an e-mail address"),
 }
 
-#: The same patterns, but any common form of telephone number is valid.
+#: ``_PATTERNS`` for an interface that accepts any common form of telephone number.
 _LOOSE_PATTERNS = _PATTERNS | dict.fromkeys(("phone", "fax"), (_ANY_PHONE, "is not a telephone number"))
 
 
@@ -48,7 +48,7 @@ def pattern_of(field: str, *, any_phone: bool = False) -> str:
 def require_valid_fields(
     card: Card, paths: Mapping[str, str] = MappingProxyType({}), *, any_phone: bool = False
 ) -> None:
-    """Refuse with ``invalid_contact`` for the first invalid field.
+    """Refuse with ``invalid_contact`` for the first invalid field of contact details.
 
     ``paths`` has the paths of fields in the request, if these are not the names of the fields.
     """

@@ -59,7 +59,7 @@ def parse_typed(addresses: Sequence[TypedAddress]) -> tuple[str, ...]:
 
 
 def parse_address(text: str, version: int | None = None) -> str:
-    """Return an IP address in canonical form. If ``version`` is given, require it.
+    """Return an IP address in canonical form. ``version`` can require IPv4 or IPv6.
 
     Refuse with ``invalid_ip`` if the text is not an IP address, or if no name server can have this address.
     """

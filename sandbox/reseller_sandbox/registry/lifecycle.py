@@ -189,7 +189,10 @@ def due(
 
 
 def ending(draft: Draft, order: Order) -> Sequence[TimedTransition]:
-    """Return the timed transitions that end the stage of ``order`` first, in order."""
+    """Return the timed transitions that are next for ``order``, in order of precedence.
+
+    Their periods end at the same instant.
+    """
     rows = timed_transitions(order.stage)
     if all(row.period is rows[0].period for row in rows):
         return rows
@@ -229,7 +232,7 @@ def enter(draft: Draft, order: Order, stage: Stage, **more: Any) -> Order:
 
 
 def permits(state: State, stage: Stage, action: Action) -> bool:
-    """Whether the fixture, or else ``MOVES``, permits ``action`` at ``stage``."""
+    """Whether ``action`` is possible at ``stage``. The fixture can override ``MOVES``."""
     for overridden, actions in state.permits:
         if overridden is stage:
             return action in actions

@@ -366,7 +366,7 @@ class Transfer(Struct, frozen=True, kw_only=True):
 
 
 class LedgerEntry(Struct, frozen=True, kw_only=True):
-    """One change of a balance: negative for a charge, positive for a refund.
+    """An entry of the ledger: one change of an account's balance.
 
     Args:
         amount: The amount that the entry adds to the balance, negative for a charge.

@@ -139,7 +139,7 @@ def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -
 
 
 def require_releasable(draft: Draft, order: Order) -> None:
-    """Refuse with ``held_by_registry`` if the registry also holds the domain.
+    """Refuse with ``held_by_registry`` if the domain also has the flag ``server_hold``.
 
     Unless ``locks.registry_hold`` is ``accepted``, the registrant then cannot end its own hold.
     """

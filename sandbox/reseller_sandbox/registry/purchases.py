@@ -259,10 +259,10 @@ def registration_order(
     contacts: RoleHandles | None = None,
     **more: Any,
 ) -> Order:
-    """Return a new order for ``purchase``, not written yet.
+    """Return an order for a registration, with a new id. The caller writes the order.
 
-    Without ``contacts``, it has the account's contact in all roles. ``more`` are additional fields of the
-    order.
+    Without ``contacts``, the order has the account's contact in all roles. ``more`` are additional fields of
+    the order.
     """
     return new_order(
         draft,

@@ -17,7 +17,7 @@ _PREFIXED = re.compile(rf"({NAME})-")
 
 
 class Shard(Struct, frozen=True):
-    """The name of a shard. An empty name stands for a single server without shards.
+    """A shard: one of several servers. An empty ``name`` means a single server.
 
     ``instance`` identifies one start of the server, so that a later start does not create the same
     credentials.
@@ -43,7 +43,7 @@ class Shard(Struct, frozen=True):
         return bool(self.name) and name.startswith(f"{self.name}-")
 
     def elsewhere(self, name: str) -> str:
-        """Return the phrase of an error that names the shard of ``name``, or an empty string.
+        """Return an error phrase about the shard that created ``name``, or an empty string.
 
         If this shard created ``name``, the phrase says that the shard has restarted or deleted the world.
         """

@@ -285,7 +285,7 @@ def own_accounts(state: State) -> list[Account]:
 
 
 def account_with(state: State, kind: str, credential: str) -> Account | None:
-    """Return the account with the ``credential`` of ``kind`` (key or token), or None."""
+    """Return the account with this ``credential``, or None. ``kind`` is key or token."""
     number = (state.account_by_key if kind == "key" else state.account_by_token).get(credential)
     return None if number is None else state.accounts[number]
 

@@ -225,6 +225,6 @@ def fail_pending(draft: Draft, name: str) -> Transfer | None:
 
 
 def local_order(state: State, transfer: Transfer) -> Order:
-    """Return the gaining order, or the losing order if the gaining side is another registrar."""
+    """Return the gaining order, or the losing order if another registrar gets the domain."""
     gained = transfer.gaining != OUTSIDE
     return state.orders[transfer.gaining_order if gained else transfer.losing_order]
