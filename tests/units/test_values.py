@@ -111,8 +111,8 @@ MALFORMED = {
     "only letters": ["a_b.com", "a b.com", "a/b.com", "a\x00.com"],
     "third and fourth": ["ab--c.com"],
     "number": ["1.2.3.4"],
-    "at most 63": [f"{'a' * 64}.com"],
-    "at most 253": [f"{'.'.join(['a' * 60] * 5)}.com", "a" * 100_000],
+    "maximum is 63": [f"{'a' * 64}.com"],
+    "maximum is 253": [f"{'.'.join(['a' * 60] * 5)}.com", "a" * 100_000],
     "IDNA": ["xn--.com", "xn--a.com", "a\u2028b.com", "\ud800.com"],
 }
 

@@ -104,7 +104,7 @@ class Category(StrEnum):
         return Rule(self, sentence, remedy, default, synonyms)
 
 
-@dataclass(slots=True, eq=False)  # identity is faster to compare and hash than fields
+@dataclass(slots=True, eq=False)  # comparing identities is faster than comparing fields
 class Rule:
     """A reason to refuse. ``sentence`` states the problem, and ``remedy`` the solution.
 

@@ -351,7 +351,7 @@ def blocked_by(draft: Draft, order: Order, years: int) -> str:
     if Flag.RENEW_PROHIBITED in order.flags:
         return f"{Flag.RENEW_PROHIBITED} is set"
     if leaving(draft.state, order):
-        return "it is being transferred"
+        return "a transfer to another registrar is pending"
     if not draft.state.zones[order.zone].in_service:
         return f"the zone {to_unicode(order.zone)} is out of service"
     needed = renewal_cost(draft, order, years).total

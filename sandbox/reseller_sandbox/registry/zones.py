@@ -41,7 +41,7 @@ def zone_of(state: State, name: str) -> Zone:
         raise Refused(refusals.ZONE_NOT_SUPPORTED, name=names.to_unicode(name))
     label = name[: -len(zone.name) - 1]
     if "." in label:
-        raise _ruled_out(name, zone, "it has more than one label before {zone}")
+        raise _ruled_out(name, zone, "the name has more than one label before {zone}")
     if label.startswith("xn--") and not zone.idn:
         raise _ruled_out(name, zone, "{zone} does not accept internationalised names")
     return zone

@@ -118,7 +118,7 @@ class WorldClock(Struct, frozen=True):
         return self if shown == self.instant else WorldClock(shown, self.anchor + (shown - self.instant))
 
     def at(self, instant: datetime) -> WorldClock:
-        """Return a clock that shows ``instant``. It is frozen if this clock is frozen."""
+        """Return a clock that shows ``instant``, frozen or running as this clock is."""
         if self.anchor is None:
             return self if instant == self.instant else WorldClock(instant)
         return WorldClock(instant, real_now())

@@ -166,7 +166,7 @@ def _label(value: Any) -> str:
     text = _line(value)
     try:
         if "." in text:
-            raise names.BadName("it contains a dot; a label has none")
+            raise names.BadName("a label has no dots")
         return names.normalise(f"{text}.example").removesuffix(".example")
     except names.BadName as problem:
         raise ValueError(f"{shortened(text)} is not a label: {problem}") from None
@@ -291,7 +291,7 @@ def json_value(raw: Any, depth: int = 0) -> Any:
 
 
 def choice(*words: str, synonyms: Synonyms = MappingProxyType({})) -> Kind[str]:
-    """Return a kind that accepts one of ``words``. Its error for a synonym suggests the word.
+    """Return a kind that accepts one of ``words``. The error for a synonym suggests a word.
 
     ``words`` can be members of a ``StrEnum``, and values are then read as members.
     """
@@ -308,7 +308,7 @@ def choice(*words: str, synonyms: Synonyms = MappingProxyType({})) -> Kind[str]:
 
 
 def matching(pattern: str, says: str, *, is_secret: bool = False) -> Kind[str]:
-    """Return a kind that accepts strings that match ``pattern``. ``says`` describes them.
+    """Return a kind that accepts strings that match ``pattern``. ``says`` describes these strings.
 
     With ``is_secret``, the error message does not show the invalid value.
     """

@@ -127,7 +127,7 @@ NO_OPERATION = "-"
 #: The prefix of the operation id of a request with a canned answer (``canned.NAME``).
 CANNED = "canned."
 
-#: The outcomes beside names of errors: success, any error, and a response that a fault replaced.
+#: The outcomes that are not names of errors: success, any error, and a response that a fault replaced.
 OK, REFUSED, FAULT = "ok", "refused", "fault"
 OUTCOMES = (OK, REFUSED, FAULT)
 
@@ -146,7 +146,7 @@ class Request(Protocol):
 
     @property
     def account(self) -> str | None:
-        """The name of the client's account."""
+        """The name of the account that sends the request, or None."""
 
     @property
     def domains(self) -> Sequence[str]:
@@ -170,7 +170,7 @@ class Request(Protocol):
 
     @property
     def json(self) -> Any:
-        """The JSON body, or None if the request has none."""
+        """The JSON body of the request, or None without a body."""
 
     @property
     def at(self) -> datetime:
@@ -194,11 +194,11 @@ class Request(Protocol):
 
     @property
     def changed(self) -> bool:
-        """Whether the request changed the state."""
+        """Whether the request changed the state of the world."""
 
     @property
     def fault_names(self) -> Sequence[str]:
-        """The names of the faults applied to the request."""
+        """The names of the faults that were applied to the request."""
 
 
 class Miss(Struct, frozen=True):
@@ -222,11 +222,11 @@ class Matching(TypedDict, total=False):
     Args:
         operation: The id of the operation, such as v3.createDomain.
         domain: A domain name in the request, in its ASCII or Unicode form.
-        account: The name of the client's account.
+        account: The name of the account that sends the request.
         method: The HTTP method, such as POST.
         path: The path of the request, without the query.
-        headers: Headers of the request.
-        query: Query parameters of the request.
+        headers: Headers of the request, by name.
+        query: Query parameters of the request, by name.
         body: Values in the JSON body of the request, by path. The body can have more values.
         outcome: The outcome for the client: ok, refused, fault, the name of an error, or a status. ok means
             that the operation was carried out and answered without an error.

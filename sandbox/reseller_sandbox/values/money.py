@@ -14,7 +14,7 @@ FINEST = 6
 #: The minimum number of fraction digits of a written amount.
 USUAL = 2
 
-#: Zero. Every sum starts with this value, so that it has at least ``USUAL`` fraction digits.
+#: Zero. Every sum starts with this value, because a sum must have at least ``USUAL`` fraction digits.
 NOTHING = Decimal("0.00")
 
 #: Prices and changes of a balance must be less, so that a JSON number holds all their digits.

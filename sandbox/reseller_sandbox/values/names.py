@@ -15,7 +15,7 @@ _LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
 
 
 class BadName(ValueError):
-    """The error for text that is not a domain name. The message says why (``it is empty``)."""
+    """The error for text that is not a domain name. The message says why (``the name is empty``)."""
 
 
 @lru_cache(maxsize=4096)
@@ -25,23 +25,23 @@ def normalise(text: str) -> str:
     Raise ``BadName`` unless the text has two or more well-formed labels.
     """
     if len(text) > LONGEST * 4:
-        raise BadName(f"it has {len(text)} characters; a name can have at most {LONGEST}")
+        raise BadName(f"the name has {len(text)} characters; the maximum is {LONGEST}")
     name = text.lower() if text.isascii() else text
     if name.endswith("."):
         name = name[:-1]
     if not name:
-        raise BadName("it is empty")
+        raise BadName("the name is empty")
     if not name.isascii() or "xn--" in name:
         name = _through_idna(name)
     if len(name) > LONGEST:
-        raise BadName(f"it has {len(name)} characters; a name can have at most {LONGEST}")
+        raise BadName(f"the name has {len(name)} characters; the maximum is {LONGEST}")
     labels = name.split(".")
     for label in labels:
         _check(label)
     if len(labels) < 2:
-        raise BadName("it has no zone")
+        raise BadName("the name has no zone")
     if labels[-1].isdigit():
-        raise BadName("its last label is a number")
+        raise BadName("the last label is a number")
     return name
 
 
@@ -55,13 +55,13 @@ def well_formed(text: str) -> str | None:
 
 def _check(label: str) -> None:
     if not label:
-        raise BadName("it has an empty label")
+        raise BadName("the name has an empty label")
     if len(label) > 63:
-        raise BadName(f"its label {label[:20]}… has {len(label)} characters; a label can have at most 63")
+        raise BadName(f"the label {label[:20]}… has {len(label)} characters; the maximum is 63")
     if not _LABEL.fullmatch(label):
-        raise BadName(f"its label {label!r} must have only letters, digits and inner hyphens")
+        raise BadName(f"the label {label!r} must have only letters, digits and inner hyphens")
     if label[2:4] == "--" and not label.startswith("xn--"):
-        raise BadName(f"its label {label!r} has hyphens as third and fourth character")
+        raise BadName(f"the label {label!r} has hyphens as third and fourth character")
 
 
 def _through_idna(name: str) -> str:
@@ -70,8 +70,8 @@ def _through_idna(name: str) -> str:
     try:
         return idna.encode(name, uts46=True).decode("ascii")
     except (idna.IDNAError, UnicodeError) as error:
-        problem = str(error).rstrip(".") or "it is not a valid internationalised name"
-        raise BadName(f"IDNA rejects it ({problem})") from None
+        problem = str(error).rstrip(".") or "not a valid internationalised name"
+        raise BadName(f"IDNA rejects the name ({problem})") from None
 
 
 def to_unicode(name: str) -> str:
@@ -109,7 +109,7 @@ def suffixes(name: str) -> list[str]:
 
 
 def written(name: str, form: str, asked: str | None = None) -> str:
-    """Return a domain name for a response, in a ``form`` of the assumption ``v3.names.form``.
+    """Return a domain name for a response. ``form`` is ``unicode``, ``ascii`` or ``as_asked``.
 
     ``asked`` is the name as the request wrote it, or None if the request did not name it.
     """
