@@ -32,7 +32,7 @@ from reseller_sandbox.values.kinds import Instant, Length, Switch, Text, choice,
 from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.values.parameters import record
 from reseller_sandbox.worlds import World
-from reseller_sandbox.worlds.snapshot import BY_ITSELF, Event, Journey, to_next_due, until_event, until_stage
+from reseller_sandbox.worlds.snapshot import BY_ITSELF, Advance, Event, to_next_due, until_event, until_stage
 from reseller_sandbox.worlds.snapshot import to as travel_to
 
 #: The largest ``limit`` for due events.
@@ -204,7 +204,7 @@ class Clock(Resource):
         """
         world = self._world
         distance = by if days is None else timedelta(days=days)
-        return _clock_move(world, _journey(world.state, distance, to, until), limit, dry_run=dry_run)
+        return _clock_move(world, _advance_of(world.state, distance, to, until), limit, dry_run=dry_run)
 
     @read(INVALID_NAME, long=True)
     def due(
@@ -256,8 +256,8 @@ def _tick(world: World, event: Event) -> Tick:
     )
 
 
-def _clock_move(world: World, journey: Journey, limit: int, *, dry_run: bool = False) -> ClockMove:
-    snapshot, events = world.travel(journey, dry=dry_run)
+def _clock_move(world: World, advance: Advance, limit: int, *, dry_run: bool = False) -> ClockMove:
+    snapshot, events = world.travel(advance, dry=dry_run)
     return ClockMove(
         now=snapshot.clock.now(),
         frozen=snapshot.clock.frozen,
@@ -267,8 +267,8 @@ def _clock_move(world: World, journey: Journey, limit: int, *, dry_run: bool = F
     )
 
 
-def _journey(state: State, by: Any, instant: Any, until: Any) -> Journey:
-    """Return the journey by ``by``, to ``instant`` or to ``until``. Only one of them is set."""
+def _advance_of(state: State, by: Any, instant: Any, until: Any) -> Advance:
+    """Return the advance by ``by``, to ``instant`` or until ``until``. Only one of these is set."""
     if by is not None:
         return travel_to(lambda now: _later(now, by))
     if instant is not None:

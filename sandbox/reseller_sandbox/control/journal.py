@@ -38,7 +38,7 @@ from reseller_sandbox.values.kinds import TEXT, Instant, Text, choice, listed, w
 from reseller_sandbox.values.matching import MATCH, OK, Match, Matching, Miss
 from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.worlds import Entry, redact, verify
-from reseller_sandbox.worlds.explain import Explanation, NameMet, explain
+from reseller_sandbox.worlds.explain import Explanation, NameBefore, explain
 from reseller_sandbox.worlds.verify import Verdict
 
 #: The largest and the default ``limit``.
@@ -551,7 +551,7 @@ def _refusal_reason(explanation: Explanation, secrets: list[str]) -> RefusalReas
     )
 
 
-def _name_state(met: NameMet) -> NameState:
+def _name_state(met: NameBefore) -> NameState:
     order: Any = met.order
     return NameState(
         domain=met.name,

@@ -121,10 +121,10 @@ def write(
         with suppress(OSError):
             aside.unlink()
         raise
-    _settle(path.parent)
+    _flush_folder(path.parent)
 
 
-def _settle(folder: Path) -> None:
+def _flush_folder(folder: Path) -> None:
     """Flush the entry in the folder to the disk, where the system supports it."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)

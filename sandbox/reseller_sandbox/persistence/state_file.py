@@ -88,7 +88,7 @@ class StateFileWriter:
         self._path = path
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
-        self._saved = _marks(worlds) if is_saved else []
+        self._saved = _fingerprint(worlds) if is_saved else []
         self._seen: list[Any] = []
         self._changed = self._unsaved = stopwatch()
         self._earliest = self._changed
@@ -100,26 +100,26 @@ class StateFileWriter:
     def __exit__(self, *_: object) -> None:
         self._ending.set()
         self._thread.join()
-        self._look(ending=True)
+        self._save_if_due(ending=True)
 
     def _run(self) -> None:
         while not self._ending.wait(LOOK):
-            self._look()
+            self._save_if_due()
 
-    def _look(self, *, ending: bool = False) -> None:
+    def _save_if_due(self, *, ending: bool = False) -> None:
         """Save the worlds if a save is due."""
-        now, marks = stopwatch(), _marks(self._worlds)
-        if _same(marks, self._saved):
-            self._seen = marks
+        now, fingerprint = stopwatch(), _fingerprint(self._worlds)
+        if _same(fingerprint, self._saved):
+            self._seen = fingerprint
             self._unsaved = now
             return
-        if not _same(marks, self._seen):
-            self._seen, self._changed = marks, now
+        if not _same(fingerprint, self._seen):
+            self._seen, self._changed = fingerprint, now
         is_time = now - self._changed >= QUIET or now - self._unsaved >= LATEST
         if ending or (is_time and now >= self._earliest):
-            self._save(marks)
+            self._save(fingerprint)
 
-    def _save(self, marks: list[Any]) -> None:
+    def _save(self, fingerprint: list[Any]) -> None:
         """Save the worlds. After an error, retry after ``LATEST`` seconds and at the end."""
         try:
             with without_collections():
@@ -129,21 +129,21 @@ class StateFileWriter:
         except Exception as problem:
             log.error("the worlds could not be saved in %s: %r", self._path, problem)
         else:
-            self._saved, self._unsaved = marks, stopwatch()
+            self._saved, self._unsaved = fingerprint, stopwatch()
             return
         self._earliest = stopwatch() + LATEST
 
 
-def _marks(worlds: Engine) -> list[Any]:
+def _fingerprint(worlds: Engine) -> list[Any]:
     """Return objects to compare: every change that must be saved alters at least one."""
-    marks: list[Any] = []
+    fingerprint: list[Any] = []
     for world in worlds:
-        marks += (world, world.snapshot, world.history, len(world.journal), world.journal.dropped)
-    return marks
+        fingerprint += (world, world.snapshot, world.history, len(world.journal), world.journal.dropped)
+    return fingerprint
 
 
-def _same(marks: list[Any], others: list[Any]) -> bool:
-    return len(marks) == len(others) and all(
+def _same(fingerprint: list[Any], others: list[Any]) -> bool:
+    return len(fingerprint) == len(others) and all(
         mark is other or (type(mark) is int and mark == other)
-        for mark, other in zip(marks, others, strict=True)
+        for mark, other in zip(fingerprint, others, strict=True)
     )

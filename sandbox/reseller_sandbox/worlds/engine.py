@@ -112,19 +112,19 @@ class Rejection(Struct, frozen=True):
     sender: tuple[World, Account] | None = None
 
 
-def rejection_in(world: World, credential: str, there: World | None) -> Rejection | None:
+def rejection_in(world: World, credential: str, path_world: World | None) -> Rejection | None:
     """Return why ``credential`` is rejected if an account in ``world`` has it.
 
-    Return None otherwise. ``there`` is the world that the path selected.
+    Return None otherwise. ``path_world`` is the world that the path selected.
     """
     for client_id in sorted(world.state.accounts):
         account = world.state.accounts[client_id]
         kind = {account.key: "key", account.token: "token", account.secret: "secret"}.get(credential)
-        if kind is None and world is there:
+        if kind is None and world is path_world:
             kind = world.inherited.kind_of(credential, client_id)
         if kind is None:
             continue
-        if there not in (None, world):
+        if path_world not in (None, world):
             return Rejection(f"it is of the world {world.name}, and the path names another")
         if kind in account.revoked:
             return Rejection("it has been revoked", (world, account))
@@ -277,32 +277,33 @@ class Engine:
         elsewhere = self.shard.elsewhere(name)
         return Refused(r.UNKNOWN_WORLD, world=name[:80], elsewhere=elsewhere and f": {elsewhere}")
 
-    def by_key(self, key: str, there: World | None = None) -> tuple[World, Account] | None:
+    def by_key(self, key: str, path_world: World | None = None) -> tuple[World, Account] | None:
         """Return the account with this API key, and its world.
 
-        If the path selected the world ``there``, only its accounts count, also with inherited credentials.
+        If the path selected a world (``path_world``), only that world's accounts count, also with
+        inherited credentials.
         """
-        return self._account(("key", key), there)
+        return self._account(("key", key), path_world)
 
-    def by_token(self, token: str, there: World | None = None) -> tuple[World, Account] | None:
+    def by_token(self, token: str, path_world: World | None = None) -> tuple[World, Account] | None:
         """Return the account with this token, and its world, as ``by_key`` does."""
-        return self._account(("token", token), there)
+        return self._account(("token", token), path_world)
 
-    def _account(self, claim: Claim, there: World | None) -> tuple[World, Account] | None:
-        if there is not None:
-            account = there.inherited.account(claim, there.state)
-            return None if account is None else (there, account)
+    def _account(self, claim: Claim, path_world: World | None) -> tuple[World, Account] | None:
+        if path_world is not None:
+            account = path_world.inherited.account(claim, path_world.state)
+            return None if account is None else (path_world, account)
         world = self._index.claimant(claim)
         account = None if world is None else account_with(world.state, *claim)
         return (world, account) if world is not None and account is not None and self._in_use(world) else None
 
-    def rejection(self, credential: str, there: World | None = None) -> Rejection:
+    def rejection(self, credential: str, path_world: World | None = None) -> Rejection:
         """Return why a key or token is rejected.
 
-        ``there`` is the world that the path selected.
+        ``path_world`` is the world that the path selected.
         """
-        for world in (*([there] if there is not None else ()), *list(self._by_name.values())):
-            known = rejection_in(world, credential, there)
+        for world in (*([path_world] if path_world is not None else ()), *list(self._by_name.values())):
+            known = rejection_in(world, credential, path_world)
             if known is not None and self._in_use(world):
                 return known
         end = self._index.end_of(credential)

@@ -33,7 +33,7 @@ class Allowed(Struct, frozen=True):
     at: datetime | None = None
 
 
-class NameMet(Struct, frozen=True):
+class NameBefore(Struct, frozen=True):
     """A domain name at the time of a request: holder, order and pending transfer."""
 
     name: str = ""
@@ -48,7 +48,7 @@ class Explanation(Struct, frozen=True):
     refused: Refusal
     snapshot: Snapshot
     account: Account | None
-    names: tuple[NameMet, ...]
+    names: tuple[NameBefore, ...]
 
     @property
     def allowed(self) -> Allowed:
@@ -63,10 +63,10 @@ class Explanation(Struct, frozen=True):
         return self.refused.facts
 
     @property
-    def about(self) -> NameMet:
+    def about(self) -> NameBefore:
         """The name that the refusal is about, or an empty one."""
         named = (name for name in self.names if to_unicode(name.name) == self.facts.get("name"))
-        return next(iter((*named, *self.names)), NameMet())
+        return next(iter((*named, *self.names)), NameBefore())
 
 
 def explain(entry: Entry) -> Explanation | None:
@@ -74,18 +74,18 @@ def explain(entry: Entry) -> Explanation | None:
     if entry.refused is None:
         return None
     account = account_named(entry.before.state, entry.account)
-    names = tuple(_name_met(entry.before.state, account, name) for name in entry.domains)
+    names = tuple(_name_before(entry.before.state, account, name) for name in entry.domains)
     return Explanation(entry.refused, entry.before, account, names)
 
 
-def _name_met(state: State, account: Account | None, name: str) -> NameMet:
+def _name_before(state: State, account: Account | None, name: str) -> NameBefore:
     """Return the state of ``name``, with the order of ``account`` if it has one."""
     order = relevant_order(state, account, name)
     holder = state.accounts[order.account].name if order is not None else None
-    return NameMet(name, holder, order, pending_transfer(state, name))
+    return NameBefore(name, holder, order, pending_transfer(state, name))
 
 
-class Leg(NamedTuple):
+class PathStep(NamedTuple):
     """One transition on a path between stages.
 
     ``words`` describes it. ``by_itself`` is whether time alone causes it.
@@ -104,43 +104,45 @@ def _wrong_state(case: Explanation) -> Allowed | None:
     if action is Action.RESTORE and order.stage not in (Stage.REDEMPTION, Stage.PENDING_DELETE):
         instead = "; it can be renewed" if permits(state, order.stage, Action.RENEW) else ""
         return Allowed(f"it has not been removed, so there is nothing to restore{instead}")
-    way = _way(state, order.stage, action, case.refused.wording)
-    if not way:
+    path = _path_to(state, order.stage, action, case.refused.wording)
+    if not path:
         return None
-    waits = list(takewhile(lambda step: step.by_itself, way))
+    waits = list(takewhile(lambda step: step.by_itself, path))
     if not waits:
-        return Allowed(way[0].words)
+        return Allowed(path[0].words)
     at = _ended(case, order, waits)
     words = f"wait for the {waits[-1].words}" + (f" at {wire(at)}" if at else "")
-    return Allowed(words, at if waits == way else None)
+    return Allowed(words, at if waits == path else None)
 
 
-def _way(state: State, stage: Stage, action: Action, wording: Wording) -> list[Leg]:
+def _path_to(state: State, stage: Stage, action: Action, wording: Wording) -> list[PathStep]:
     """Return the shortest path from ``stage`` to a stage that permits ``action``.
 
     Transitions that give a name away are left out. If there is no such path, return the path to the release.
     """
     steps = [
-        Leg(at, Stage.ACTIVE, f"ask for its {wording.word(move.action)} first, which makes it active", False)
+        PathStep(
+            at, Stage.ACTIVE, f"ask for its {wording.word(move.action)} first, which makes it active", False
+        )
         for move in MOVES
         if move.target is Stage.ACTIVE
         for at in Stage
         if permits(state, at, move.action)
-    ] + [Leg(row.stage, row.target, row.event, True) for at in Stage for row in timed_transitions(at)]
-    reached: dict[Stage, list[Leg]] = {stage: []}
-    edge = [stage]
-    while edge:
-        at, *edge = edge
+    ] + [PathStep(row.stage, row.target, row.event, True) for at in Stage for row in timed_transitions(at)]
+    reached: dict[Stage, list[PathStep]] = {stage: []}
+    queue = [stage]
+    while queue:
+        at, *queue = queue
         for step in steps:
             if step.start is at and step.target not in reached:
                 reached[step.target] = [*reached[at], step]
-                edge.append(step.target)
+                queue.append(step.target)
     return next(
         (reached[end] for end in reached if permits(state, end, action)), reached.get(Stage.RELEASED, [])
     )
 
 
-def _ended(case: Explanation, order: Order, waits: Sequence[Leg]) -> datetime | None:
+def _ended(case: Explanation, order: Order, waits: Sequence[PathStep]) -> datetime | None:
     """Return when time alone completes these transitions of ``order``, or None."""
     if order.stage is Stage.ARRIVING:
         return case.about.transfer.completes if case.about.transfer is not None and len(waits) == 1 else None

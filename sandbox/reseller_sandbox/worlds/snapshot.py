@@ -210,10 +210,10 @@ class Snapshot(Quiet, frozen=True):
         return self if clock is self.clock else replace(self, clock=clock)
 
 
-Journey = Callable[[Snapshot], tuple[Snapshot, list[RegistryEvent]]]
+Advance = Callable[[Snapshot], tuple[Snapshot, list[RegistryEvent]]]
 
 
-def to(target: Callable[[datetime], datetime]) -> Journey:
+def to(target: Callable[[datetime], datetime]) -> Advance:
     """Return the journey to the instant that ``target`` computes from the present one.
 
     The journey refuses with ``set_back`` if that instant is in the past.
@@ -245,7 +245,7 @@ def to_next_due(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
     return reached.at(due[0]), events + more
 
 
-def until_stage(order: int, name: str, stage: Stage) -> Journey:
+def until_stage(order: int, name: str, stage: Stage) -> Advance:
     """Return the journey to the instant when time brings the order to ``stage``.
 
     The journey refuses with ``nothing_due`` if time never does.
@@ -260,7 +260,7 @@ def until_stage(order: int, name: str, stage: Stage) -> Journey:
     return _until(is_reached, reason)
 
 
-def until_event(event: str, name: str | None = None, account: int | None = None) -> Journey:
+def until_event(event: str, name: str | None = None, account: int | None = None) -> Advance:
     """Return the journey to the next event called ``event``.
 
     ``name`` and ``account`` restrict the events. The journey refuses with ``nothing_due`` if there is none.
@@ -276,7 +276,7 @@ def until_event(event: str, name: str | None = None, account: int | None = None)
     return _until(is_reached, f"time alone does not lead to {event}{about} in {HORIZON.days // 366} years")
 
 
-def _until(is_reached: Callable[[Snapshot, Sequence[RegistryEvent]], bool], reason: str) -> Journey:
+def _until(is_reached: Callable[[Snapshot, Sequence[RegistryEvent]], bool], reason: str) -> Advance:
     """Return the journey from event to event until ``is_reached`` is true.
 
     ``is_reached`` receives the snapshot and the latest events. The journey refuses with ``reason``.
@@ -299,7 +299,7 @@ def _until(is_reached: Callable[[Snapshot, Sequence[RegistryEvent]], bool], reas
     return go
 
 
-def after_request(request: Request) -> Journey:
+def after_request(request: Request) -> Advance:
     """Return the journey that applies the actions scheduled after ``request``.
 
     The clock does not move.

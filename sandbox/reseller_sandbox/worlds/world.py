@@ -23,9 +23,9 @@ from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.worlds.credentials import Inherited
 from reseller_sandbox.worlds.journal import Feed, RequestJournal, Requests, Tally
 from reseller_sandbox.worlds.snapshot import (
+    Advance,
     Event,
     EventLog,
-    Journey,
     LoggedAction,
     Snapshot,
     changed_settings,
@@ -339,22 +339,22 @@ class World:
         self._publish(snapshot.log)
 
     def travel(
-        self, journey: Journey, *, dry: bool = False, cause: int | None = None
+        self, advance: Advance, *, dry: bool = False, cause: int | None = None
     ) -> tuple[Snapshot, list[RegistryEvent]]:
-        """Apply ``journey``. Return the snapshot that it reaches and the events.
+        """Apply ``advance``. Return the snapshot that it reaches and the events.
 
         With ``dry``, change nothing. ``cause`` is the number of the causing request, if the cause is not a
-        control call. Raise the errors of the journey and change nothing in this case.
+        control call. Raise the errors of the advance and change nothing in this case.
         """
         if dry:
-            return journey(self._snapshot)
+            return advance(self._snapshot)
         with self.lock:
             action, begun = self.action, self._snapshot
             if action is not None and cause is None:
                 begun = replace(begun, log=begun.log.counted())
                 cause = begun.log.number
             begun = replace(begun, log=begun.log.during(cause))
-            reached, events = journey(begun)
+            reached, events = advance(begun)
             if reached is not begun:
                 if action is not None:
                     action.number = cause
