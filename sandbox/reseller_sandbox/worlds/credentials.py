@@ -22,7 +22,7 @@ Claim: TypeAlias = tuple[str, str]
 
 
 class Inherited(Quiet, frozen=True):
-    """Credentials that the accounts of a world had in its source world.
+    """Credentials that the accounts of a fork had in the world that was forked.
 
     They work only where the path selects the world, for a client that cannot change its credentials.
     """
@@ -31,7 +31,7 @@ class Inherited(Quiet, frozen=True):
     tokens: Mapping[str, int] = field(default_factory=dict)
 
     def and_of(self, state: State) -> Inherited:
-        """Return these credentials and those in ``state``, which take precedence."""
+        """Return these credentials, with the present credentials of the accounts in ``state`` added."""
         accounts = own_accounts(state)
         return Inherited(
             {**self.keys, **{account.key: (account.client_id, account.secret) for account in accounts}},
@@ -39,7 +39,10 @@ class Inherited(Quiet, frozen=True):
         )
 
     def account(self, claim: Claim, state: State) -> Account | None:
-        """Return the account that has or inherited a credential. Its key comes with the matching secret."""
+        """Return the account that has, or has inherited, the credential ``claim``, or None.
+
+        For an inherited key, the result has that key and the secret that belongs to the key.
+        """
         kind, credential = claim
         own = account_with(state, kind, credential)
         if own is not None:
@@ -67,7 +70,7 @@ def renewed(
     only: set[int],
     shard: Shard = ALONE,
 ) -> State:
-    """Return ``state`` with new credentials for the accounts ``only``.
+    """Return ``state`` with new credentials for the accounts whose client ids are in ``only``.
 
     They follow from ``seed`` and ``number``. They differ from all credentials in ``state`` and from those for
     which ``is_taken`` is true.
@@ -98,7 +101,7 @@ def _is_here(account: Account, holders: Mapping[tuple[str, str], int]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _word(name: str) -> str:
-    """Return the name of an account with only letters, digits and hyphens."""
+    """Return an account's name as a part of a credential: only letters, digits and hyphens."""
     return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
 
 

@@ -39,7 +39,7 @@ MOST_REMEMBERED = 3000
 
 
 class Index:
-    """Worlds by credential.
+    """An index of worlds by the credentials of their accounts.
 
     A world keeps its claim on every key and token that it ever had, because a rewind can bring the credential
     back, and no other world may have it then. So at most one world has a key or a token.
@@ -47,24 +47,25 @@ class Index:
 
     def __init__(self) -> None:
         self._claims: dict[Claim, World] = {}
-        self._ends: OrderedDict[str, str] = OrderedDict()  # popitem(last=False) is O(1), unlike in a dict
+        # An OrderedDict, because it removes its oldest entry in constant time.
+        self._ends: OrderedDict[str, str] = OrderedDict()
 
     def add(self, world: World) -> None:
-        """Claim the keys and tokens that ``world`` has now, unless another world has a claim."""
+        """Claim the present keys and tokens of ``world``, except those that another world has claimed."""
         for account in own_accounts(world.state):
             for claim in claims(account):
                 self._claims.setdefault(claim, world)
 
     def claimant(self, claim: Claim) -> World | None:
-        """Return the world that has or had a credential."""
+        """Return the world that has, or once had, the credential ``claim``, or None."""
         return self._claims.get(claim)
 
     def _drop_claims(self, world: World) -> None:
-        # A new dictionary, because other threads read the old one.
+        # Make a new dictionary, because other threads may be reading the old one.
         self._claims = {claim: holder for claim, holder in self._claims.items() if holder is not world}
 
     def forget(self, world: World, end: str) -> None:
-        """Remove the claims of a deleted world. Remember ``end`` for its credentials."""
+        """Remove the claims of a deleted world. Remember the reason ``end`` for later error messages."""
         end = f"it was of the world {world.name}, which {end}"
         for account in own_accounts(world.state):
             for credential in (account.key, account.token, account.secret):
@@ -80,13 +81,13 @@ class Index:
         self.add(world)
 
     def remembered(self) -> tuple[tuple[tuple[Claim, str], ...], Mapping[str, str]]:
-        """Return the claims with the names of their worlds, and the ends of deleted worlds."""
+        """Return all claims, each with the name of its world, and the reasons why deleted worlds ended."""
         return tuple((claim, world.name) for claim, world in self._claims.items()), dict(self._ends)
 
     def recall(
         self, claims: Iterable[tuple[Claim, str]], ends: Mapping[str, str], worlds: Mapping[str, World]
     ) -> None:
-        """Restore claims and ends from another index.
+        """Restore the claims and reasons that another index returned from ``remembered``.
 
         ``worlds`` holds the current worlds by name.
         """
@@ -103,7 +104,7 @@ class Index:
 
 
 class Rejection(Struct, frozen=True):
-    """The reason for rejecting a credential, without its value.
+    """The reason why a credential was rejected. It does not contain the credential.
 
     ``sender`` is the account that has the credential, if there is one.
     """
@@ -113,9 +114,9 @@ class Rejection(Struct, frozen=True):
 
 
 def rejection_in(world: World, credential: str, path_world: World | None) -> Rejection | None:
-    """Return why ``credential`` is rejected if an account in ``world`` has it.
+    """Return the reason to reject ``credential`` if an account in ``world`` has it, else None.
 
-    Return None otherwise. ``path_world`` is the world that the path selected.
+    ``path_world`` is the world that the path selected.
     """
     for client_id in sorted(world.state.accounts):
         account = world.state.accounts[client_id]
@@ -140,7 +141,7 @@ _COUNTED = re.compile(r"w[0-9]+")
 
 
 class Fork(Struct, frozen=True, kw_only=True):
-    """Parameters of a new world. None keeps the value of the source.
+    """Parameters of a fork. A parameter that is None keeps the value of the source.
 
     The source is ``fixture`` (the name of a packaged fixture), ``state`` (the YAML of a fixture), or
     ``point`` of ``world`` (a world or its name). ``now`` is the start of the clock: the dates of a fixture
@@ -159,7 +160,7 @@ class Fork(Struct, frozen=True, kw_only=True):
     seed: str | None = None
 
     def applied(self, begin: Snapshot) -> Snapshot:
-        """Return the source snapshot with the changes of this fork.
+        """Return the source snapshot ``begin`` with the parameters of this fork applied.
 
         Refuse with ``invalid_parameter`` if an assumption is invalid.
         """
@@ -177,7 +178,7 @@ class Fork(Struct, frozen=True, kw_only=True):
 
     @property
     def parameters(self) -> dict[str, object]:
-        """Return the source of the world, as the event log of the new world shows it."""
+        """Return the source of the fork as the event log of the new world shows it."""
         source = self.world if isinstance(self.world, str) else self.world.name
         if self.state is not None:
             return {"state": "given"}
@@ -233,7 +234,7 @@ class Engine:
         self._take(default)
 
     def restore(self, dump: EngineDump, others: Iterable[World]) -> None:
-        """Restore the state of another engine, with its other worlds in ``others``."""
+        """Restore another engine from ``dump``. ``others`` are its worlds except the default world."""
         self.seed, self._count = dump.seed, dump.count
         for world in others:
             self._take(world, world.used)
@@ -241,7 +242,7 @@ class Engine:
         self.departed.take(dump.departed)
 
     def dump(self) -> EngineDump:
-        """Return the current worlds and credentials as a value."""
+        """Return the worlds and credentials of this engine as a value that can be saved."""
         with self._lock:
             worlds, departed = list(self._by_name.values()), Tally.of(self.departed)
             count, remembered = self._count, self._index.remembered()
@@ -278,7 +279,7 @@ class Engine:
         return Refused(r.UNKNOWN_WORLD, world=name[:80], elsewhere=elsewhere and f": {elsewhere}")
 
     def by_key(self, key: str, path_world: World | None = None) -> tuple[World, Account] | None:
-        """Return the account with this API key, and its world.
+        """Return the world and the account with the API key ``key``, or None.
 
         If the path selected a world (``path_world``), only that world's accounts count, also with
         inherited credentials.
@@ -286,7 +287,7 @@ class Engine:
         return self._account(("key", key), path_world)
 
     def by_token(self, token: str, path_world: World | None = None) -> tuple[World, Account] | None:
-        """Return the account with this token, and its world, as ``by_key`` does."""
+        """Return the world and the account with ``token``, or None, as ``by_key`` does for a key."""
         return self._account(("token", token), path_world)
 
     def _account(self, claim: Claim, path_world: World | None) -> tuple[World, Account] | None:
@@ -298,7 +299,7 @@ class Engine:
         return (world, account) if world is not None and account is not None and self._in_use(world) else None
 
     def rejection(self, credential: str, path_world: World | None = None) -> Rejection:
-        """Return why a key or token is rejected.
+        """Return the reason why the key or token ``credential`` is rejected.
 
         ``path_world`` is the world that the path selected.
         """
@@ -310,7 +311,7 @@ class Engine:
         return Rejection(end or self.shard.elsewhere(credential) or NO_ACCOUNT)
 
     def fork(self, request: Fork | None = None) -> World:
-        """Return a new world with its own credentials.
+        """Create a world with its own credentials as ``request`` describes. Return the world.
 
         The time grows only with the number of accounts. Refuse with ``too_many_worlds``, ``world_exists``,
         ``unknown_world``, ``invalid_fixture``, ``invalid_parameter``, ``too_many_faults``, and with
@@ -421,11 +422,11 @@ class Engine:
                 tally.clear()
 
     def idle(self, world: World) -> float:
-        """Return for how many seconds of machine time ``world`` has been unused."""
+        """Return how many seconds ``world`` has been unused, by the clock of the machine."""
         return stopwatch() - world.used
 
     def _may_take(self, name: str | None) -> str:
-        """Return the name of the next world. Refuse if there are too many or it is taken."""
+        """Return the full name for a new world. Refuse if ``name`` is taken or there are too many worlds."""
         with self._lock:
             if stopwatch() - self._swept > SWEEP or len(self._by_name) >= self.limits.max_worlds:
                 self._drop_idle()
@@ -463,7 +464,7 @@ class Engine:
         return renewed(state, self.seed, number, self._index.is_taken, accounts, self.shard)
 
     def _with_free_credentials(self, state: State, world: World, accounts: Iterable[Account]) -> State:
-        """Return ``state`` with new credentials for the accounts whose credentials another world has."""
+        """Return ``state`` with new credentials for those ``accounts`` whose credentials are taken."""
 
         def is_taken(account: Account) -> bool:
             return self._index.is_taken(account, by_other_than=world)
@@ -497,10 +498,7 @@ class Engine:
             self._index.add(world)
 
     def _in_use(self, world: World) -> bool:
-        """Whether ``world`` still exists.
-
-        Mark it as used, so that it does not become idle.
-        """
+        """Return whether ``world`` still exists, and mark an existing world as used just now."""
         if self._drop_if_idle(world):
             return False
         world.used = stopwatch()
@@ -512,7 +510,7 @@ class Engine:
             self._drop_if_idle(world)
 
     def _drop_if_idle(self, world: World) -> bool:
-        """Delete ``world`` if it is idle for too long. Return whether it was deleted."""
+        """Delete ``world`` if it was unused for ``world_idle`` seconds. Return whether it was deleted."""
         limit = self.limits.world_idle
         if not limit or world is self.default or self.idle(world) <= limit:
             return False

@@ -1,4 +1,4 @@
-"""Explanations of refusals: the rule, the state, and the nearest allowed action."""
+"""Explanations of refusals: the rule, the state, and the action that would help instead."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from reseller_sandbox.worlds.snapshot import Snapshot
 
 
 class Allowed(Struct, frozen=True):
-    """The nearest allowed action, as text.
+    """The action that a client can take instead of a refused one, as text.
 
-    ``at`` is when time alone makes it possible.
+    ``at`` is the instant at which time alone makes the refused action possible, or None.
     """
 
     words: str
@@ -34,7 +34,7 @@ class Allowed(Struct, frozen=True):
 
 
 class NameBefore(Struct, frozen=True):
-    """A domain name at the time of a request: holder, order and pending transfer."""
+    """A domain name before a refused request: its holder, order and pending transfer."""
 
     name: str = ""
     holder: str | None = None
@@ -43,7 +43,7 @@ class NameBefore(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True):
-    """The refusal of a request, with the account and the names as they were then."""
+    """A refusal, with the account and the domain names as they were before the request."""
 
     refused: Refusal
     snapshot: Snapshot
@@ -52,19 +52,19 @@ class Explanation(Struct, frozen=True):
 
     @property
     def allowed(self) -> Allowed:
-        """The nearest allowed action."""
+        """The action that the client can take instead."""
         explained = _BY_STATE.get(self.refused.rule)
         allowed = explained(self) if explained is not None else None
         return allowed or Allowed(self.refused.remedy)
 
     @property
     def facts(self) -> Mapping[str, object]:
-        """The facts of the refusal."""
+        """The values in the message of the refusal, such as ``name`` and ``balance``."""
         return self.refused.facts
 
     @property
     def about(self) -> NameBefore:
-        """The name that the refusal is about, or an empty one."""
+        """The domain name that was refused, or an empty ``NameBefore``."""
         named = (name for name in self.names if to_unicode(name.name) == self.facts.get("name"))
         return next(iter((*named, *self.names)), NameBefore())
 
@@ -79,14 +79,14 @@ def explain(entry: Entry) -> Explanation | None:
 
 
 def _name_before(state: State, account: Account | None, name: str) -> NameBefore:
-    """Return the state of ``name``, with the order of ``account`` if it has one."""
+    """Return the holder, order and transfer of ``name``. An order of ``account`` takes precedence."""
     order = relevant_order(state, account, name)
     holder = state.accounts[order.account].name if order is not None else None
     return NameBefore(name, holder, order, pending_transfer(state, name))
 
 
 class PathStep(NamedTuple):
-    """One transition on a path between stages.
+    """One change of an order's stage, as a step on the path to a later stage.
 
     ``words`` describes it. ``by_itself`` is whether time alone causes it.
     """
@@ -143,7 +143,7 @@ def _path_to(state: State, stage: Stage, action: Action, wording: Wording) -> li
 
 
 def _ended(case: Explanation, order: Order, waits: Sequence[PathStep]) -> datetime | None:
-    """Return when time alone completes these transitions of ``order``, or None."""
+    """Return the instant at which time alone completes the steps ``waits`` of ``order``, or None."""
     if order.stage is Stage.ARRIVING:
         return case.about.transfer.completes if case.about.transfer is not None and len(waits) == 1 else None
     policy = case.snapshot.state.zones[order.zone].policy
@@ -221,7 +221,7 @@ def _revoked(case: Explanation) -> Allowed | None:
     return Allowed(f"use another account's, or restore the credentials of {account.name}, which are revoked")
 
 
-#: The allowed action for each rule where it depends on the state.
+#: For each rule whose helpful action depends on the state: a function that returns the action.
 _BY_STATE: Mapping[Rule, Callable[[Explanation], Allowed | None]] = {
     r.WRONG_STATE: _wrong_state,
     r.TRANSFER_PENDING: _transfer_pending,

@@ -1,4 +1,4 @@
-"""Fixtures of worlds: snapshots read from YAML and written to YAML."""
+"""Conversion of fixtures (YAML) to snapshots of worlds, and of snapshots to fixtures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGEST = 4000
 
 
 class Fixtures(Struct):
-    """Reads fixtures into snapshots, with a cache of the latest ones.
+    """Reads fixtures into snapshots, and caches the latest fixtures.
 
     ``base`` holds the assumptions that a fixture does not set. ``frozen`` is whether the clock is frozen if
     the fixture does not say so. ``own`` is the name or path of the fixture of the server. ``words`` is the
@@ -41,7 +41,7 @@ class Fixtures(Struct):
     _read: dict[tuple[str, datetime | None], Seed] = field(default_factory=dict)
 
     def named(self, name: str, now: datetime | None = None) -> Snapshot:
-        """Return the first snapshot of a packaged fixture, or of the server's fixture.
+        """Return the initial snapshot of a packaged fixture, or of the server's own fixture.
 
         ``now`` replaces the instant in the fixture. Refuse with ``invalid_fixture``.
         """
@@ -52,12 +52,12 @@ class Fixtures(Struct):
         try:
             return self.file(path or fixture.find(name), now)
         except (Refused, FixtureError):
-            # Do not pass on the problem: it quotes the file, which remote clients must not read.
+            # Hide the original problem: it quotes the file, and remote clients must not read the file.
             problem = f"{name!r} became invalid after the start. Run reseller-sandbox fixture validate"
             raise Refused(INVALID_FIXTURE, problems=problem) from None
 
     def file(self, path: Path, now: datetime | None = None) -> Snapshot:
-        """Return the first snapshot of the fixture file ``path``.
+        """Return the initial snapshot of the fixture file ``path``.
 
         Refuse with ``invalid_fixture``.
         """
@@ -69,7 +69,7 @@ class Fixtures(Struct):
         return self._snapshot_of(f"file {path} {version}", now, read)
 
     def text(self, text: str | Mapping[str, Any], now: datetime | None = None) -> Snapshot:
-        """Return the first snapshot of a fixture that is YAML text or a mapping.
+        """Return the initial snapshot of a fixture that is YAML text or a mapping.
 
         Refuse with ``invalid_fixture``.
         """
@@ -84,7 +84,7 @@ class Fixtures(Struct):
         if loaded is None:
             loaded = _usable(load)
             for oldest in list(self._read)[: -REMEMBERED + 1 or None]:
-                self._read.pop(oldest, None)  # another thread may have removed it
+                self._read.pop(oldest, None)  # Another thread may have removed the key already.
             self._read[source, now] = loaded
         return self._first(loaded)
 
@@ -95,7 +95,7 @@ class Fixtures(Struct):
         return Snapshot(seed.state, clock, assumptions, seed.requests, seed.faults, seed.answers)
 
     def written(self, snapshot: Snapshot) -> str:
-        """Return ``snapshot`` as a fixture.
+        """Return ``snapshot`` as a fixture in YAML.
 
         Any server that reads it gets the same snapshot.
         """
@@ -122,9 +122,9 @@ def _usable(load: Callable[[], Seed]) -> Seed:
 
 
 def lasting(snapshot: Snapshot) -> Snapshot:
-    """Return ``snapshot``.
+    """Return ``snapshot`` unless an event that is already due ends one of its orders.
 
-    Refuse with ``invalid_entry`` if an event that is already due ends one of its orders.
+    Refuse with ``invalid_entry`` in that case.
     """
     reached, events = snapshot.settled(snapshot.clock.now())
     for event in reversed(events):

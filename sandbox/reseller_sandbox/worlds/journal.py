@@ -1,4 +1,4 @@
-"""The journal of the requests of a world, its feed for clients that follow it, and the usage counts.
+"""The request journal of a world, the feed for clients that follow the world, and the usage counts.
 
 The usage counts only grow: neither a rewind nor a dropped journal entry reduces them.
 """
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class Arrival(NamedTuple):
-    """The arrival of a request that takes effect later.
+    """When a delayed request arrived, and its place in the sequence of the world.
 
     ``after`` is the last number used in the world at that time. ``matched`` is how many requests the fault
     rules had matched by then. It gives the order of several arrivals after the same number.
@@ -109,29 +109,29 @@ class Entry(Quiet, frozen=True, kw_only=True):
 
     @property
     def number(self) -> int:
-        """The number in its id."""
+        """The number in the id of the request: 12 for ``r12``."""
         return int(self.id[1:])
 
     @property
     def target(self) -> str:
-        """The request target without its secrets."""
+        """The request target (path and query) with secrets masked."""
         return masked(self.raw_target)
 
     @property
     def path(self) -> str:
-        """The path, without the prefix of the world and without the query."""
+        """The request path without a prefix such as ``/_worlds/w1`` and without the query."""
         path = unquote(self.target.partition("?")[0])
         return "/" + path.split("/", 3)[-1] if path.startswith("/_worlds/") else path
 
     @property
     def headers(self) -> tuple[tuple[str, str], ...]:
-        """The headers without their secrets."""
+        """The request headers with secrets masked."""
         longest = redact.LONGEST_HEADER
         return tuple((name, header_masked(name, value)[:longest]) for name, value in self.sent.items())
 
     @property
     def query(self) -> list[tuple[str, str]]:
-        """The query parameters as pairs."""
+        """The query parameters as pairs of name and value, with secrets masked."""
         return parse_qsl(self.target.partition("?")[2], keep_blank_values=True)
 
     @property
@@ -154,12 +154,12 @@ class Entry(Quiet, frozen=True, kw_only=True):
 
     @property
     def fault(self) -> str | None:
-        """The names of the fault rules that applied, in one line."""
+        """The names of the fault rules that applied, separated by commas, or None."""
         return ", ".join(self.fault_names) or None
 
     @property
     def fault_kind(self) -> str | None:
-        """The kinds of the fault rules that applied, in one line."""
+        """The kinds of the fault rules that applied, separated by commas, or None."""
         return ", ".join(rule.kind.name for rule in self.faults) or None
 
     @property
@@ -174,7 +174,7 @@ class Entry(Quiet, frozen=True, kw_only=True):
 
     @property
     def event(self) -> Event:
-        """The request as an event among the other events of its world."""
+        """This request as an event, for lists of all events of the world."""
         effect = {
             "request": self.id,
             "account": self.account,
@@ -187,12 +187,12 @@ class Entry(Quiet, frozen=True, kw_only=True):
         return Event(number=self.step, at=self.at, kind="request", name=self.operation, effect=effect)
 
 
-#: The stages of an order before and after. None is before its start or after its end.
+#: The stage of an order before and after a change. None means that the order did not exist.
 Move = tuple[Stage | None, Stage | None]
 
 
 class Exercise(NamedTuple):
-    """The kind of a request for the usage counts. Equal kinds are counted together.
+    """The properties that the usage counts record of a request. Equal requests are counted together.
 
     ``stage`` is the stage of the domain before the request. ``rule`` is the rule that refused it. ``error``
     is the error in the response, by its name in fault rules. ``injected`` is whether a fault made up this
@@ -210,12 +210,12 @@ class Exercise(NamedTuple):
     assumed: tuple[tuple[str, object], ...]
 
 
-#: The name of a timed event, and the stage of the order before it.
+#: The name of a timed event, and the stage of the order before the event.
 Passed = tuple[str, Stage | None]
 
 
 class Counted(Struct):
-    """How often a kind occurred, and the first request of this kind: ``default/r12``."""
+    """How often a kind of request or event occurred, and its first request (``default/r12``)."""
 
     times: int
     first: str
@@ -287,26 +287,26 @@ def _count(counts: dict[T, Counted], key: T, times: int, request: str = "", worl
 
 
 def _moves(changes: Sequence[Change]) -> tuple[Move, ...]:
-    """Return the stage changes of orders, each as stages before and after."""
+    """Return each change of an order's stage, as a pair of the stages before and after."""
     orders = [(change.before, change.after) for change in changes if change.table == "orders"]
     stages = [(before and before.stage, after and after.stage) for before, after in orders]
     return tuple([(earlier, later) for earlier, later in stages if earlier is not later])
 
 
-#: The maximum number of records that wait for a slow follower. Each holds the states before and after its
-#: request. ``Follower.missed`` counts the dropped ones.
+#: The maximum number of records that wait for a slow follower. More would use much memory, because a record
+#: refers to two states of the world. ``Follower.missed`` counts the dropped records.
 MOST_WAITING = 1000
 
 
 class FeedRecord(Struct, eq=False):
-    """A record in the feed, and the bytes that it was rendered to, which all followers share."""
+    """A record in a feed, with its rendered bytes, so that it is rendered once for all followers."""
 
     record: Any
     shown: dict[Any, Any] = {}
 
 
 class Feed:
-    """The latest records, shared by all followers. Without followers it has no records."""
+    """The latest records of a world, shared by all followers. A feed without followers is empty."""
 
     def __init__(self) -> None:
         self.changed = Condition()
@@ -315,7 +315,7 @@ class Feed:
         self.followers: set[Follower] = set()
 
     def put(self, records: Iterable[Any]) -> None:
-        """Pass ``records`` to the followers. Call it only if there is a follower."""
+        """Pass ``records`` to the followers. Do not call this method without followers."""
         with self.changed:
             for record in records:
                 self.kept.append(FeedRecord(record))
@@ -323,7 +323,7 @@ class Feed:
             self._wake()
 
     def follow(self) -> Follower:
-        """Return a follower of all records from now on."""
+        """Return a new follower. It gets all records from now on."""
         with self.changed:
             follower = Follower(self)
             self.followers.add(follower)
@@ -346,10 +346,10 @@ class Feed:
 
 
 class Follower:
-    """A reader of a feed, which reads as fast as its client.
+    """The reading position of one client in a feed. Each client reads at its own speed.
 
-    ``missed`` counts the records that were dropped before it read them. ``when_news`` is called when there
-    are new records. ``ended`` is whether the feed has ended.
+    ``missed`` counts the records that were dropped before the client read them. ``when_news`` is called when
+    there are new records. ``ended`` is whether the feed has ended.
     """
 
     def __init__(self, feed: Feed) -> None:
@@ -379,7 +379,7 @@ class Follower:
             return past + new
 
     def put_back(self, records: list[FeedRecord]) -> None:
-        """Let the next ``take`` return the last records of a ``take`` again."""
+        """Put back ``records`` that were not delivered. The next ``take`` returns them again."""
         with self._feed.changed:
             new = min(len(records), self._new)
             self._at -= new
@@ -415,7 +415,7 @@ class Follower:
 
 
 class Requests(Quiet, frozen=True):
-    """The requests of a history, in the order of their arrival.
+    """The requests in a history of a world, in the order of their arrival.
 
     ``entries`` are the latest ones. ``older`` are earlier ones that changed a record, as events. ``dropped``
     is the number of all earlier ones.
@@ -427,7 +427,7 @@ class Requests(Quiet, frozen=True):
 
 
 class RequestJournal:
-    """The latest entries, at most ``limits.journal``, and the number of dropped ones.
+    """The latest journal entries, at most ``limits.journal``, and the number of dropped entries.
 
     The journal keeps a dropped request that changed a record as an event, so that the history of a domain
     stays complete. It keeps at most ``limits.max_events`` of them.
@@ -454,14 +454,15 @@ class RequestJournal:
                     self._older.append(oldest.event)
             later = []
             while self._entries and self._entries[-1].number > entry.number:
-                later.append(self._entries.pop())  # threads may finish in another order than they began
+                # Requests on several threads can finish in another order than they arrived.
+                later.append(self._entries.pop())
             self._entries.append(entry)
             self._entries.extend(reversed(later))
             if self._feed.followers:
                 self._feed.put((entry,))
 
     def follow(self) -> tuple[Follower, tuple[Entry, ...]]:
-        """Return a follower of all later records of the world, and the entries until now."""
+        """Return a follower for the later records of the world, and all entries until now."""
         with self._lock:
             return self._feed.follow(), tuple(self._entries)
 
@@ -487,13 +488,13 @@ class RequestJournal:
 
     @property
     def requests(self) -> Requests:
-        """The requests as a value."""
+        """The content of the journal as an immutable value."""
         with self._lock:
             return Requests(tuple(self._entries), tuple(self._older), self.dropped)
 
     @property
     def events(self) -> list[Event]:
-        """All requests that the journal knows, as events."""
+        """All requests of the journal as events, with the dropped requests that changed a record."""
         with self._lock:
             return [*self._older, *(entry.event for entry in self._entries)]
 
@@ -507,7 +508,7 @@ class RequestJournal:
             self.dropped = requests.dropped + len(surplus)
 
     def forget_after(self, number: int) -> None:
-        """Remove the entries of requests with a higher number."""
+        """Remove the entries of all requests after request ``number``."""
         with self._lock:
             while self._entries and self._entries[-1].number > number:
                 self._entries.pop()

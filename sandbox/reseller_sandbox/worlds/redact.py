@@ -22,12 +22,14 @@ from reseller_sandbox.values.parameters import field_names, is_record
 
 _FORM = re.compile(r"[^\s={}\"]+=")
 
-#: The number of headers kept per request, and the number of characters of each.
+#: The maximum number of headers that the journal keeps of a request.
 MOST_HEADERS = 40
+#: The maximum number of characters of a header that the journal shows.
 LONGEST_HEADER = 200
+#: The maximum number of characters of a header's value that the journal keeps.
 KEPT_OF_A_HEADER = 1000
 
-#: The minimum length of a secret that is masked in other texts. A shorter one would match everywhere.
+#: The minimum length of a secret that is masked inside other text. A shorter secret would match everywhere.
 SHORTEST = 4
 
 
@@ -37,7 +39,7 @@ def masked(
     own: AbstractSet[str] = frozenset(),
     instead: Callable[[Any, str], str] = lambda _, shown: shown,
 ) -> Any:
-    """Return a JSON value with its secrets, and all of ``secrets``, masked.
+    """Return the JSON ``value`` with its secret fields and all strings in ``secrets`` masked.
 
     The values in ``own`` stay. If ``own`` is not empty, v3 keys are secrets too. ``instead`` is called with
     each masked part and its masked form, and returns the replacement.
@@ -63,7 +65,7 @@ def masked(
 
 
 def secrets_in(value: Any, *, keys: bool = False) -> Iterator[str]:
-    """Yield the secrets in a JSON value. With ``keys``, yield v3 keys too."""
+    """Yield the secrets in a JSON value. With ``keys``, v3 API keys count as secrets too."""
     if isinstance(value, Mapping):
         for key in value:
             if is_secret(str(key)) or (keys and is_key(str(key))):
@@ -76,7 +78,7 @@ def secrets_in(value: Any, *, keys: bool = False) -> Iterator[str]:
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Yield the strings and numbers in a JSON value."""
+    """Yield each string and number in a JSON value, as a string."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):
@@ -87,7 +89,7 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def read(raw: bytes) -> Any:
-    """Return a body as a value: its JSON, the fields of a form, or text.
+    """Parse the body of a request or response as JSON, else as a form, else as text.
 
     An empty body is None. Text with escapes, which could hide the name of a secret, is replaced by its
     length.
@@ -109,7 +111,7 @@ def read(raw: bytes) -> Any:
 
 
 def _number(digits: str) -> float | str:
-    """Return the number, or its digits if it is too large for a float."""
+    """Return ``digits`` as a float, or unchanged if the number is too large for a float."""
     number = float(digits)
     return number if isfinite(number) else digits
 
@@ -120,13 +122,13 @@ def shortened(raw: bytes, limit: int) -> bytes:
 
 
 def encoded(value: Any) -> bytes:
-    """Return a value that ``read`` returned as a body again."""
+    """Convert a result of ``read`` back to a body."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text.encode("utf-8", "backslashreplace")
 
 
 def plain(value: Any) -> Any:
-    """Return ``value`` as JSON.
+    """Convert any ``value`` to a JSON value.
 
     Instants and money are written as in the API. Records become objects, and sets are sorted. All other
     values become strings, so that any fact of a refusal can be shown.
@@ -156,13 +158,14 @@ def plain(value: Any) -> Any:
 
 
 def _field(name: str, value: Any) -> Any:
-    if name == "parameters" and value is not None:  # the arguments of a scheduled action, as pairs
+    # A scheduled action has its arguments as pairs of name and value.
+    if name == "parameters" and value is not None:
         return {key: _field(key, inner) for key, inner in value}
     return MASK if value and is_secret(name) else plain(value)
 
 
 def secrets_of(record: Any) -> Iterator[str]:
-    """Yield the secrets of a record, also in the arguments of a scheduled action."""
+    """Yield the secret fields of a record, and the secret arguments of a scheduled action."""
     if is_record(record):
         arguments = record.parameters if isinstance(record, ScheduledAction) else ()
         fields = ((name, getattr(record, name)) for name in field_names(record))

@@ -1,4 +1,4 @@
-"""Snapshots of a world, transitions in time between them, and their differences.
+"""Snapshots of a world: how they advance in time, and how they differ.
 
 The event log of a snapshot lists every change to the world except requests. Control calls, timed events and
 scheduled actions share one sequence of numbers with the requests. Each event names its cause. A rewind takes
@@ -35,10 +35,10 @@ from reseller_sandbox.values.matching import Request
 from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.values.parameters import Quiet
 
-#: The operation in ledger entries that time causes.
+#: The name of the operation in ledger entries that the passing of time causes.
 BY_ITSELF = "time"
 
-#: The longest search of ``until_stage`` and ``until_event``: twice the longest registration term (10 years).
+#: How far ``until_stage`` and ``until_event`` look ahead: twice the longest registration term (10 years).
 HORIZON = timedelta(days=366 * 20)
 
 
@@ -91,7 +91,7 @@ class EventLog(Struct, frozen=True):
     kept: Queue[Event] = field(default_factory=Queue)
 
     def counted(self) -> EventLog:
-        """Return the log with one more number used: for a request, or for a later event."""
+        """Return the log with its counter increased by one, for a request or a control call."""
         return replace(self, number=self.number + 1)
 
     def during(self, cause: int | None) -> EventLog:
@@ -100,7 +100,8 @@ class EventLog(Struct, frozen=True):
 
     def with_events(self, events: Sequence[TimedEvent]) -> EventLog:
         """Return the log with events that time or a scheduled action caused."""
-        skipped = max(len(events) - self.limit, 0)  # because the limit would drop these at once
+        # Skip the events that the limit would drop at once.
+        skipped = max(len(events) - self.limit, 0)
         log = replace(self, number=self.number + skipped, dropped=self.dropped + skipped)
         return log.noted(
             [
@@ -118,7 +119,7 @@ class EventLog(Struct, frozen=True):
         )
 
     def noted(self, events: Sequence[Event]) -> EventLog:
-        """Return the log with more events, without the oldest beyond the limit."""
+        """Return the log with ``events`` added, and without the oldest events beyond the limit."""
         kept, count, dropped = self.kept, len(self.kept), self.dropped
         for event in events:
             kept = kept.enqueue(event)
@@ -173,10 +174,10 @@ class Snapshot(Quiet, frozen=True):
         """Apply all events due by ``until``. Return the new snapshot and the events."""
         state = self.state
         first = state.calendar.first()
-        if first is None or first[0] > until:  # the usual case for a request
+        if first is None or first[0] > until:  # Nothing is due: the usual case for a request.
             return self, []
         events: list[TimedEvent] = []
-        coming = timers.due_by(state, until)  # sorted, so it is a valid heap
+        coming = timers.due_by(state, until)  # A sorted list is a valid heap.
         draft = Draft(state, first[0], self.assumptions, "", BY_ITSELF)
         while coming:
             due = heappop(coming)
@@ -192,11 +193,11 @@ class Snapshot(Quiet, frozen=True):
         return self.after(draft.result(), events), [registry_event for registry_event, _ in events]
 
     def after(self, state: State, events: Sequence[TimedEvent]) -> Snapshot:
-        """Return this snapshot with ``state``, the result of ``events``."""
+        """Return this snapshot with the new ``state``, and with ``events`` in its log."""
         return replace(self, state=state, log=self.log.with_events(events)) if events else self
 
     def followed(self) -> Snapshot:
-        """Return this snapshot with a running clock caught up with the machine clock."""
+        """Return this snapshot with its clock, if it runs, moved to the present."""
         clock = self.clock.caught_up()
         return self if clock is self.clock else replace(self, clock=clock)
 
@@ -210,13 +211,14 @@ class Snapshot(Quiet, frozen=True):
         return self if clock is self.clock else replace(self, clock=clock)
 
 
+#: A function that advances a snapshot in time. It returns the new snapshot and the events in between.
 Advance = Callable[[Snapshot], tuple[Snapshot, list[RegistryEvent]]]
 
 
 def to(target: Callable[[datetime], datetime]) -> Advance:
-    """Return the journey to the instant that ``target`` computes from the present one.
+    """Return a function that advances a snapshot to the instant ``target(now)``.
 
-    The journey refuses with ``set_back`` if that instant is in the past.
+    The function refuses with ``set_back`` if that instant is in the past.
     """
 
     def go(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
@@ -231,24 +233,26 @@ def to(target: Callable[[datetime], datetime]) -> Advance:
 
 
 def to_next_due(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
-    """Go to the instant of the next due event.
+    """Advance ``snapshot`` to the instant of its next due event.
 
-    Refuse with ``nothing_due`` without one.
+    Refuse with ``nothing_due`` if there is none.
     """
     settled, events = snapshot.settled(snapshot.clock.now())
     due = settled.state.calendar.first()
     if due is None:
-        raise Refused(NOTHING_DUE, reason="nothing is due: time alone changes nothing here")
+        raise Refused(NOTHING_DUE, reason="no event is due: time alone does not change this world")
     if due[0] > LATEST:
-        raise Refused(NOTHING_DUE, reason=f"the next event is due after {wire(LATEST)}, its latest time")
+        raise Refused(
+            NOTHING_DUE, reason=f"the next event is due after {wire(LATEST)}, the latest time of a clock"
+        )
     reached, more = settled.settled(due[0])
     return reached.at(due[0]), events + more
 
 
 def until_stage(order: int, name: str, stage: Stage) -> Advance:
-    """Return the journey to the instant when time brings the order to ``stage``.
+    """Return a function that advances a snapshot until time brings the order to ``stage``.
 
-    The journey refuses with ``nothing_due`` if time never does.
+    The function refuses with ``nothing_due`` if time never does.
     """
     reason = f"time alone does not bring {to_unicode(name)} to {stage.value}"
 
@@ -261,9 +265,9 @@ def until_stage(order: int, name: str, stage: Stage) -> Advance:
 
 
 def until_event(event: str, name: str | None = None, account: int | None = None) -> Advance:
-    """Return the journey to the next event called ``event``.
+    """Return a function that advances a snapshot to the next event called ``event``.
 
-    ``name`` and ``account`` restrict the events. The journey refuses with ``nothing_due`` if there is none.
+    ``name`` and ``account`` restrict the events. The function refuses with ``nothing_due`` if there is none.
     """
     about = f" of {to_unicode(name)}" if name is not None else ""
 
@@ -277,9 +281,9 @@ def until_event(event: str, name: str | None = None, account: int | None = None)
 
 
 def _until(is_reached: Callable[[Snapshot, Sequence[RegistryEvent]], bool], reason: str) -> Advance:
-    """Return the journey from event to event until ``is_reached`` is true.
+    """Return a function that advances a snapshot event by event until ``is_reached`` is true.
 
-    ``is_reached`` receives the snapshot and the latest events. The journey refuses with ``reason``.
+    ``is_reached`` receives the snapshot and the latest events. The function refuses with ``reason``.
     """
 
     def go(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
@@ -300,7 +304,7 @@ def _until(is_reached: Callable[[Snapshot, Sequence[RegistryEvent]], bool], reas
 
 
 def after_request(request: Request) -> Advance:
-    """Return the journey that applies the actions scheduled after ``request``.
+    """Return a function that applies the actions scheduled after ``request`` to a snapshot.
 
     The clock does not move.
     """
@@ -341,7 +345,7 @@ def changes(earlier: State, later: State) -> Iterator[Change]:
 
 
 def changed_settings(earlier: Snapshot, later: Snapshot) -> Iterator[tuple[str, Any, Any]]:
-    """Yield each setting that differs between two snapshots: name, before and after."""
+    """Yield each setting that differs between two snapshots: its name, old value and new value."""
     pairs = [
         ("clock.now", earlier.clock.instant, later.clock.instant),
         ("clock.frozen", earlier.clock.frozen, later.clock.frozen),
@@ -358,7 +362,7 @@ def changed_settings(earlier: Snapshot, later: Snapshot) -> Iterator[tuple[str, 
 
 
 def _by_name(setting: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """Yield each named value before and after, and the order if the names agree."""
+    """Yield the old and new value of each name in a setting. For the same names, yield their order too."""
     for name in dict.fromkeys([*old, *new]):
         yield f"{setting}.{name}", old.get(name), new.get(name)
     if old.keys() == new.keys():

@@ -19,7 +19,7 @@ Kind = Literal["snapshots", "branches"]
 
 
 def snapshot(world: World, name: str) -> Checkpoint:
-    """Save the present as the snapshot ``name``, in place of an earlier one.
+    """Save the present state as the snapshot ``name``. Replace a snapshot of that name.
 
     Refuse with ``too_many_snapshots``.
     """
@@ -33,7 +33,7 @@ def snapshot(world: World, name: str) -> Checkpoint:
 
 
 def point(world: World, named: str) -> Checkpoint:
-    """Return ``world`` at the point ``named``, with the requests of its history.
+    """Return the state of ``world`` at the point ``named``, and the requests of that history.
 
     A point is ``start``, ``now``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or ``branch:NAME``. Refuse
     with ``unknown_point``, ``unknown_request``, ``unknown_snapshot`` and ``unknown_branch``.
@@ -56,7 +56,7 @@ def point(world: World, named: str) -> Checkpoint:
 
 
 def restore(world: World, name: str) -> Checkpoint:
-    """Go back to a snapshot. Return the branch with the present history."""
+    """Go back to the snapshot ``name``. Return a new branch that keeps the present history."""
     with world.lock:
         checkpoint = _checkpoint(world, "snapshots", name)
         return _go(world, checkpoint.snapshot, checkpoint.requests)
@@ -71,7 +71,7 @@ def forget(world: World, kind: Kind, name: str) -> None:
 
 
 def rewind(world: World, request: str, *, before: bool) -> Checkpoint:
-    """Go back to before or after a request. Return a branch with the later history.
+    """Go back to just before or after a request. Return a branch that keeps the present history.
 
     Refuse with ``unknown_request``.
     """
@@ -83,22 +83,24 @@ def rewind(world: World, request: str, *, before: bool) -> Checkpoint:
 
 
 def switch(world: World, name: str) -> Checkpoint:
-    """Continue a branch from its end.
+    """Continue the branch ``name`` from its end.
 
-    Return the branch with the present history.
+    Return a new branch that keeps the present history.
     """
     with world.lock:
         branch = _checkpoint(world, "branches", name)
-        forget(world, "branches", name)  # first, so that the new branch replaces this one, and no other
+        # Delete this branch first. Otherwise the new branch could push out another one at the limit.
+        forget(world, "branches", name)
         return _go(world, branch.snapshot, branch.requests)
 
 
 def restart(world: World, origin: Snapshot) -> Checkpoint:
-    """Restart the world from ``origin``. Return a branch with its previous history."""
+    """Restart the world from ``origin``. Return a branch that keeps its previous history."""
     with world.lock:
         left = _leave(world)
         if world.action is not None:
-            world.action.parameters = {}  # because it is a whole fixture, with its secrets
+            # Do not log the parameters: they are a whole fixture, with its secrets.
+            world.action.parameters = {}
         log = EventLog(world.limits.max_events, line=world.history.origin.log.line + 1)
         world.history = replace(world.history, origin=replace(origin, log=log))
         world.snapshot = at_own_instant(world.history.origin)
@@ -128,7 +130,7 @@ def _go(world: World, snapshot: Snapshot, requests: Requests) -> Checkpoint:
 
 
 def _leave(world: World) -> Checkpoint:
-    """Save the present as a branch. Drop the oldest branches beyond the limit."""
+    """Save the present history as a new branch. Drop the oldest branches beyond the limit."""
     left = world.history.left + 1
     branch = Checkpoint(f"b{left}", world.snapshot.at(world.now()), world.journal.requests)
     if world.action is not None:
@@ -140,7 +142,7 @@ def _leave(world: World) -> Checkpoint:
 
 
 def at_own_instant(snapshot: Snapshot) -> Snapshot:
-    """Return ``snapshot`` with its clock at its instant. A clock that ran continues."""
+    """Return ``snapshot`` with its clock at the time of the snapshot. A running clock runs on."""
     return snapshot.at(snapshot.clock.instant)
 
 
@@ -162,9 +164,9 @@ AT = "@"
 
 
 def seen(world: World, named: str) -> World | None:
-    """Return ``world`` at the point ``named``, or None if there is no such point.
+    """Return a view of ``world`` at the point ``named``, or None if the point is unknown.
 
-    The result has the requests until then and a frozen clock. Changes to it have no effect on ``world``.
+    The view has the requests until that point and a frozen clock. Changes to it have no effect on ``world``.
     """
     with world.lock:
         try:

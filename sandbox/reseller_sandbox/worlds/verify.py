@@ -18,7 +18,7 @@ from reseller_sandbox.worlds.world import World
 #: The maximum number of near misses in a verdict.
 NEAR = 3
 
-#: The number of characters of a value that are compared for likeness.
+#: The number of characters of each value that are compared to find the most similar requests.
 _COMPARED = 60
 
 
@@ -60,11 +60,13 @@ def count(
     Refuse with ``invalid_parameter`` if the bounds contradict each other.
     """
     if exactly is not None and (least is not None or most is not None):
-        raise Refused(INVALID_PARAMETER, problems="times goes with neither at_least nor at_most")
+        raise Refused(INVALID_PARAMETER, problems="times cannot be combined with at_least or at_most")
     low = exactly if exactly is not None else least if least is not None else 0 if most is not None else 1
     high = exactly if exactly is not None else most
     if low < 0 or (high is not None and high < low):
-        raise Refused(INVALID_PARAMETER, problems=f"no number lies between {low} and {high}")
+        raise Refused(
+            INVALID_PARAMETER, problems=f"no number of requests is at least {low} and at most {high}"
+        )
     matching = find(world, match)
     verified = low <= len(matching) and (high is None or len(matching) <= high)
     message = f"{_times(low, high)} expected, {len(matching)} came{_forgotten(world, verified=verified)}"
@@ -93,7 +95,7 @@ def in_order(world: World, matches: Sequence[Match]) -> Verdict:
 
 
 def nearest(match: Match, entries: Iterable[Entry]) -> tuple[NearMiss, ...]:
-    """Return the requests that miss the fewest parts of ``match``, but at least one.
+    """Return the requests that differ from ``match`` in the fewest parts, at most ``NEAR``.
 
     Requests with the same operation come first. Among equal numbers of misses, the most similar request comes
     first, and then the latest.
@@ -104,7 +106,7 @@ def nearest(match: Match, entries: Iterable[Entry]) -> tuple[NearMiss, ...]:
 
 
 def _shown(match: Match, entry: Entry) -> Iterator[Miss]:
-    """Yield the parts of ``match`` that ``entry`` misses, with secrets masked."""
+    """Yield the parts in which ``entry`` differs from ``match``, with secrets masked."""
     for miss in match.misses(entry):
         if entry.body_size is not None and miss.what.startswith("body."):
             yield Miss("body", "a body that the journal keeps whole", f"{entry.body_size} bytes")

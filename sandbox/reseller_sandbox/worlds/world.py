@@ -33,7 +33,7 @@ from reseller_sandbox.worlds.snapshot import (
 
 T = TypeVar("T")
 
-#: The number of due events above which it takes noticeable time to apply them.
+#: A world with more due events than this takes noticeable time to apply them.
 MANY_DUE = 200
 
 
@@ -62,7 +62,7 @@ def hurried() -> Iterator[None]:
 
 
 class WorldLock:
-    """A reentrant lock. It calls functions when it is free, for callers that cannot wait."""
+    """A reentrant lock. A caller that cannot wait registers a function with ``when_free``."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -81,13 +81,14 @@ class WorldLock:
             self._call_back()
 
     def when_free(self, call: Callable[[], None]) -> None:
-        """Call ``call`` when the lock may be free. Several calls run in their order."""
+        """Run ``call`` as soon as the lock may be free. Several functions run in order of registration."""
         self._waiting.append(call)
-        if self._lock.acquire(blocking=False):  # it is free already. Otherwise its holder makes the calls
+        # The lock may be free already. Otherwise the thread that holds the lock runs the functions.
+        if self._lock.acquire(blocking=False):
             self.__exit__()
 
     def _call_back(self) -> None:
-        with suppress(IndexError):  # another thread may take the last one
+        with suppress(IndexError):  # Another thread may take the last function.
             while True:
                 self._waiting.popleft()()
 
@@ -137,7 +138,7 @@ class World:
         limits = limits or Limits()
         self.name = name
         self.number = number
-        #: Whether it is a view of the past (``timeline.seen``), which refuses changes.
+        #: Whether this world is a view of the past, made by ``timeline.seen``. A view refuses changes.
         self.is_past = False
         self.limits = limits
         self.used = stopwatch()
@@ -150,7 +151,7 @@ class World:
         self.journal = RequestJournal(limits, self.feed, self.tally)
         self.lock = WorldLock()
         self.when_credentials_change: Callable[[World], None] | None = None
-        #: Makes the drafts of requests. A replacement can record which values are read.
+        #: Makes the draft of each request. ``explore`` replaces this function to record all reads.
         self.drafts: Callable[[State, datetime, Assumptions, str, str], Draft] = Draft
         self._snapshot = snapshot
         self._current = local()
@@ -191,7 +192,7 @@ class World:
         return self._followed().clock.now()
 
     def _followed(self) -> Snapshot:
-        """Return the snapshot with its clock caught up. Save it unless the world is busy."""
+        """Return the present snapshot with its clock caught up. Store it unless the world is locked."""
         followed = self._snapshot.followed()
         if followed is not self._snapshot:
             with suppress(Busy), hurried(), self.lock:
@@ -232,7 +233,8 @@ class World:
             try:
                 outcome.result = work(draft)
             except Refused as refused:
-                outcome.refused = refused.with_traceback(None)  # because its frames hold the draft
+                # Remove the traceback, because its frames keep the draft in memory.
+                outcome.refused = refused.with_traceback(None)
             else:
                 outcome.changes = draft.changes()
                 if draft.state is not draft.base:
@@ -241,7 +243,7 @@ class World:
 
     @contextmanager
     def undoing(self, *expected: type[Exception], journal: bool = False) -> Iterator[None]:
-        """Hold the lock, and roll back the world if the block raises any but the ``expected`` exceptions.
+        """Hold the lock. Roll back the world if the block raises an exception not in ``expected``.
 
         A signal handler can raise an exception anywhere. Without a rollback, an effect could remain without
         its entry in the journal or the event log. Set ``journal`` if the block removes journal entries.
@@ -299,7 +301,7 @@ class World:
 
     @contextmanager
     def acting(self, name: str, /, **parameters: Any) -> Iterator[LoggedAction]:
-        """Log a control call and its effects when the block ends, unless it is refused.
+        """Log a control call and its effects when the block ends. Do not log a refused call.
 
         ``name`` is its operation and ``parameters`` are JSON. A control call inside the block is part of this
         one.
@@ -341,10 +343,10 @@ class World:
     def travel(
         self, advance: Advance, *, dry: bool = False, cause: int | None = None
     ) -> tuple[Snapshot, list[RegistryEvent]]:
-        """Apply ``advance``. Return the snapshot that it reaches and the events.
+        """Apply ``advance`` to the world. Return the snapshot that it reaches and the events.
 
         With ``dry``, change nothing. ``cause`` is the number of the causing request, if the cause is not a
-        control call. Raise the errors of the advance and change nothing in this case.
+        control call. If ``advance`` raises an error, raise it and change nothing.
         """
         if dry:
             return advance(self._snapshot)
@@ -369,13 +371,13 @@ class World:
             self.snapshot = replace(self._snapshot, **settings)
 
     def present(self) -> Snapshot:
-        """Return the snapshot after all due events. Change nothing."""
+        """Return the present snapshot with all due events applied. The world does not change."""
         snapshot = self._followed()
         now = snapshot.clock.now()
         return snapshot.settled(now)[0].at(now)
 
     def require_present(self) -> None:
-        """Refuse changes to a world of the past with ``unknown_world``."""
+        """Refuse with ``unknown_world`` if this world is a view of the past."""
         if self.is_past:
             reason = (
                 ": what is past can be looked at and not changed; go back there, or fork a world from there"

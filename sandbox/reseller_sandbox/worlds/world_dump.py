@@ -24,7 +24,7 @@ _WITH_SNAPSHOTS = (
 
 
 class WorldDump(Struct, frozen=True, kw_only=True):
-    """A world with its whole history. ``idle`` is for how many seconds it was unused."""
+    """A world with its whole history, as a value. ``idle`` is in seconds since its last use."""
 
     name: str
     number: int
@@ -51,7 +51,7 @@ class WorldDump(Struct, frozen=True, kw_only=True):
             )
 
     def with_credentials(self, state: State) -> WorldDump:
-        """Return the world with the credentials in ``state`` in its whole history.
+        """Return this dump with the credentials of ``state`` in every snapshot of its history.
 
         The previous credentials become inherited ones.
         """
@@ -74,7 +74,7 @@ class WorldDump(Struct, frozen=True, kw_only=True):
         return whole
 
     def opened(self, limits: Limits) -> World:
-        """Return the world. Its journal is bounded by ``limits``."""
+        """Return a world with the content of this dump. ``limits`` bounds its journal."""
         world = World(self.name, self.snapshot, limits, self.number)
         world.history, world.inherited = self.history, self.inherited
         world.used = stopwatch() - self.idle
@@ -84,7 +84,7 @@ class WorldDump(Struct, frozen=True, kw_only=True):
 
 
 class ReplayResult(Struct, frozen=True):
-    """A world after a replay, and the first difference, or an empty string.
+    """The world after a replay, and the first ``difference`` from the recording, or an empty string.
 
     ``notes`` name the parts of the past that the recording leaves out.
     """
@@ -95,7 +95,7 @@ class ReplayResult(Struct, frozen=True):
 
 
 class EngineDump(Struct, frozen=True):
-    """The worlds of a server, the default one first, and data about former worlds."""
+    """The worlds of a server, the default world first, and the data kept about deleted worlds."""
 
     seed: str
     count: int
@@ -106,7 +106,7 @@ class EngineDump(Struct, frozen=True):
 
 
 def _with_credentials(state: State, new: State) -> State:
-    """Return ``state`` with the credentials in ``new`` for the accounts of both."""
+    """Return ``state`` with the credentials from ``new`` for each account that both states have."""
     accounts = []
     for client_id, account in state.accounts.items():
         if (renewed := new.accounts.get(client_id)) is not None:
