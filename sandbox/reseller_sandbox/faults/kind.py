@@ -1,4 +1,4 @@
-"""Kinds of faults: the base class, their view of requests, and their effects."""
+"""The base class of fault kinds, their view of a request, and their effects."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class NamedError(Struct, frozen=True):
 
 
 class RawAnswer(Struct, frozen=True):
-    """A response with an arbitrary status. A text body stays, any other becomes JSON."""
+    """A response with any status and body. A body that is not a string is sent as JSON."""
 
     status: int
     body: Any
@@ -66,12 +66,12 @@ class Effects(Struct, frozen=True, kw_only=True):
 
     @property
     def final(self) -> bool:
-        """Whether later rules cannot change the result, so that none is tried."""
+        """Whether the effects are final. The sandbox then tries no later rule."""
         return self.decided or self.again is not None or self.commits > 0
 
     @property
     def delivery(self) -> Delivery | None:
-        """The delivery of the response, or None for the default one."""
+        """The delay, pace and early end of the response, or None for a normal delivery."""
         if not self.wait and self.drip is None and self.cut is None:
             return None
         return Delivery(self.wait, self.drip, self.cut)
@@ -82,7 +82,7 @@ Effect = Literal["injected", "delayed", "lost", "altered"]
 
 
 class FaultRequest(Request, Protocol):
-    """A request as rules and kinds see it."""
+    """A request as fault rules and fault kinds see it."""
 
     @property
     def admitted(self) -> bool:
@@ -99,7 +99,7 @@ class Chance(Struct, frozen=True):
     source: str
 
     def fraction(self, purpose: str) -> float:
-        """Return a number in [0, 1), the same for the same ``purpose``."""
+        """Return a number in [0, 1). The same ``purpose`` always gives the same number."""
         digest = hashlib.sha256(f"{self.source}/{purpose}".encode()).digest()
         return (int.from_bytes(digest[:8]) >> 11) / (1 << 53)
 
@@ -112,7 +112,7 @@ class Window(Struct, frozen=True):
 
 
 class FaultContext(Struct):
-    """The context in which a rule applies to a request.
+    """A request and everything else that a fault kind needs to decide its effects.
 
     ``windows`` holds the windows of a rate limit by account. A kind may replace them. A rewind of the
     world restores them.
@@ -125,7 +125,7 @@ class FaultContext(Struct):
 
 
 class FaultKind(Struct, frozen=True):
-    """The base class of fault kinds. Fields of a subclass are its parameters.
+    """The base class of fault kinds. The fields of a subclass are the parameters of the fault.
 
     The kind's name follows from the name of the subclass. ``phases`` holds the possible phases, the default
     first. ``effect`` is the effect on the response: it is replaced by an error (``injected``), it can arrive
@@ -150,5 +150,5 @@ class FaultKind(Struct, frozen=True):
         return True
 
     def apply(self, so_far: Effects, context: FaultContext) -> Effects | None:
-        """Return ``so_far`` with the effects of this kind, or None without an effect."""
+        """Return ``so_far`` with the effects of this kind added, or None if there are none."""
         raise NotImplementedError

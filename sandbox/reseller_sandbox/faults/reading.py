@@ -117,7 +117,7 @@ def read_rules(
     place: str = "",
     now: datetime | None = None,
 ) -> tuple[FaultRule, ...]:
-    """Return the rules in ``items``, including presets.
+    """Return the fault rules that ``items`` describe. An item is a rule or a preset.
 
     Names in ``taken`` are refused. ``place`` is the path of each rule in messages. Durations count from
     ``now``. Without ``now``, only absolute instants are accepted. The result of ``rule_as_json`` can be read
@@ -143,7 +143,7 @@ def read_rules(
 
 
 def rule_as_json(rule: FaultRule) -> dict[str, Any]:
-    """Return a rule as JSON that ``read_rules`` can read, without its name."""
+    """Return a rule, without its name, as JSON that ``read_rules`` can read."""
     when = replace(rule.when, phase=None) if rule.phase == rule.kind.phases[0] else rule.when
     return {
         "kind": rule.kind.name,
@@ -155,7 +155,7 @@ def rule_as_json(rule: FaultRule) -> dict[str, Any]:
 
 
 def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a rule as JSON with ``changes``.
+    """Return ``rule`` as JSON, with ``changes`` applied.
 
     ``match`` and ``when`` are merged part by part, and all other keys are replaced. A null removes a part. If
     the kind changes, the parameters of the old kind are dropped.
@@ -171,7 +171,7 @@ def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rules_of(item: Any) -> tuple[list[Any], list[Mistake]]:
-    """Return the rules of one item, which may be a preset, and its mistakes."""
+    """Return the rules that one item (a rule or a preset) describes, and its mistakes."""
     if not isinstance(item, Mapping):
         return [item], []
     if item.get("preset") is None:
@@ -201,7 +201,7 @@ def names_of(of: type) -> set[str]:
 def _rule(
     spec: Any, vocabulary: Vocabulary | None, named: dict[str, str], at: str, now: datetime | None
 ) -> tuple[FaultRule | None, list[Mistake]]:
-    """Return the rule at ``at``, or None, and all mistakes in it.
+    """Read one rule. Return the rule, or None if a part is invalid, and all mistakes in the rule.
 
     Add the rule's name to ``named``. The combination of parts is checked only if each part is valid.
     """
@@ -237,7 +237,7 @@ def _free(name: str, named: Mapping[str, str]) -> str:
 
 
 def _with_instants(when: Any, now: datetime | None) -> tuple[Any, list[Mistake]]:
-    """Return ``when`` with its times as instants, and the mistakes in them."""
+    """Return ``when`` with ``from`` and ``until`` as instants, and the mistakes in these keys."""
     wrong: list[Mistake] = []
     if isinstance(when, Mapping) and now is not None:
         when = dict(when)
@@ -300,7 +300,7 @@ def rule_parameters() -> tuple[Parameter, ...]:
 
 
 def kind_parameters() -> tuple[Parameter, ...]:
-    """Return the parameters of all kinds. Those with the same name become one."""
+    """Return the parameters of all fault kinds. Parameters with the same name are merged."""
     own: dict[str, Parameter] = {}
     for name, kind in KINDS.items():
         for parameter in declared(kind):

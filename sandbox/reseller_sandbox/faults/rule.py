@@ -1,4 +1,4 @@
-"""Fault rules and the book that holds them: matched requests, times of application, and counts."""
+"""Fault rules: the requests that a rule matches, the conditions of its use, and its counts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from reseller_sandbox.values.kinds import (
 from reseller_sandbox.values.matching import MATCH, Match, Matching
 from reseller_sandbox.values.parameters import Also, declared, object_shape, record
 
-#: Reads only instants. ``reading`` has already converted durations from now into instants.
+#: Reads only instants, because ``reading`` has already converted durations into instants.
 MOMENT = replace(
     INSTANT, says="an instant of the world's clock as ISO 8601, or a duration from now such as P1D"
 )
@@ -48,7 +48,7 @@ _ON_THE_WIRE = frozenset({"method", "path", "headers", "query"})
 
 
 class Count(Struct, frozen=True):
-    """How often a rule has matched and was applied while it was in force.
+    """How often a rule matched a request and was applied, while the rule was in force.
 
     ``windows`` holds the windows of a rate limit, by account. If all accounts share one window, its key is
     an empty text.
@@ -64,14 +64,14 @@ _NO_COUNT = Count()
 
 
 class When(Struct, frozen=True, kw_only=True):
-    """When a rule applies to the requests that it matches, and how long.
+    """The conditions under which a rule applies to a request that it matches.
 
     Args:
         phase: Before or after the operation takes effect.
-        nth: The matches to which the rule applies, counted from 1.
-        every: Apply the rule to each match whose number is a multiple of this.
+        nth: The numbers of the matches to which the rule applies, counted from 1.
+        every: Apply the rule to each match whose number is a multiple of this number.
         times: The rule is exhausted after this many applications.
-        chance: The probability for each match, drawn from the world's seed.
+        chance: The probability that the rule applies to a match. The world's seed decides each case.
         from_: The instant from which the rule is in force.
         until: The instant from which the rule is exhausted.
     """
@@ -85,7 +85,7 @@ class When(Struct, frozen=True, kw_only=True):
     until: Annotated[datetime | None, MOMENT] = None
 
     def mistakes(self) -> Iterator[Mistake]:
-        """Yield each invalid combination of parts."""
+        """Yield a mistake if ``until`` is not later than ``from``."""
         if self.from_ is not None and self.until is not None and self.until <= self.from_:
             yield Mistake(("until",), "must be later than from")
 
@@ -112,10 +112,11 @@ class When(Struct, frozen=True, kw_only=True):
 
 WHEN_APPLIED: Kind[When] = record(When)
 
-#: The conditions for past requests only.
+#: The keys of a match that are allowed only in a search for past requests.
 PAST = ("since",)
 
-#: A name of a rule. ``/faults/kinds`` and ``/faults/presets`` are the paths of other operations.
+#: The name of a rule. It cannot be ``kinds`` or ``presets``, because ``/faults/kinds`` and
+#: ``/faults/presets`` are the paths of other operations.
 NAME = matching("(?!(?:kinds|presets)$)[A-Za-z0-9][A-Za-z0-9._-]{0,79}", f"{KEY.says} (not kinds or presets)")
 
 #: A match of future requests.
@@ -130,8 +131,8 @@ class FaultRule(Struct, frozen=True, kw_only=True):
     Args:
         name: The name of the rule. Default: the name of its kind.
         match: The requests that the rule matches. Default: all.
-        when: The matches to which the rule applies, and when.
-        paused: Whether the rule does not apply for now. A paused rule keeps its counts.
+        when: The conditions under which the rule applies to a matched request.
+        paused: Whether the rule is paused. A paused rule does not apply, and keeps its counts.
     """
 
     kind: FaultKind
@@ -184,7 +185,7 @@ class FaultBook(Struct, frozen=True):
     waiting: HashTrieSet[object] = field(default_factory=HashTrieSet)
 
     def count(self, name: str) -> Count:
-        """Return the count of a rule."""
+        """Return how often the rule ``name`` matched and was applied."""
         return self.counts.get(name, _NO_COUNT)
 
     def apply(
@@ -216,7 +217,7 @@ class FaultBook(Struct, frozen=True):
         return book, Strike(applied, effects, counted)
 
     def with_rules(self, rules: tuple[FaultRule, ...], counts: Mapping[str, Count]) -> FaultBook:
-        """Return the book with other rules.
+        """Return the book with ``rules`` in place of its rules.
 
         Unchanged rules keep their counts. New rules begin with those in ``counts``.
         """
@@ -239,14 +240,15 @@ class FaultBook(Struct, frozen=True):
         return replace(self, waiting=self.waiting.remove(request))
 
     def without(self, strike: Strike) -> FaultBook:
-        """Return the book as if the request of ``strike`` had not arrived.
+        """Return the book without the counts of one request, as if the request had not arrived.
 
         All other requests still count.
         """
         counts = self.counts
         for name, (earlier, later) in strike.counted.items():
             count = self.count(name)
-            if count.matched < later.matched:  # a new rule with that name, which did not count the request
+            # A new rule may have the name now. The new rule did not count the request.
+            if count.matched < later.matched:
                 continue
             windows = earlier.windows if count.windows is later.windows else count.windows
             applied = count.applied - later.applied + earlier.applied

@@ -1,4 +1,4 @@
-"""Kinds that replace or change a response."""
+"""Fault kinds that replace or change a response."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _MEDIA_TYPE = re.compile(
     rf"{_TOKEN}/{_TOKEN}(?:[ \t]*;[ \t]*{_TOKEN}=(?:{_TOKEN}|\"[ !#-\[\]-~]*\"))*", re.ASCII
 )
 
-#: Headers that the server sets and a rule cannot.
+#: Headers that a rule cannot set, because the server sets them.
 _FRAMING = (
     "connection",
     "content-length",
@@ -100,8 +100,8 @@ class Error(FaultKind, frozen=True, kw_only=True):
     Args:
         error: The error to return.
         facts: Values for the placeholders in the error's message.
-        status: The HTTP status. Default: the error's own.
-        body: The body for a raw status: text without conversion, any other value as JSON.
+        status: The HTTP status. Default: the documented status of the error.
+        body: The body for a raw status. A string is sent unchanged, any other value as JSON.
         content_type: The body's media type. Default: text/html or application/json.
         headers: Headers of the response.
         retry_after: Seconds for a Retry-After header.
@@ -119,7 +119,7 @@ class Error(FaultKind, frozen=True, kw_only=True):
     retry_after: Annotated[int | None, whole(0, DAY)] = None
 
     def mistakes(self) -> Iterator[Mistake]:
-        """Require an error or a status, with the parameters that belong to it."""
+        """Require an error or a status, and only parameters that go with it."""
         if self.error is None and self.status is None:
             yield Mistake((), "requires an error or a status")
         for key in ("body", "content_type") if self.error is not None else ("facts",):
@@ -159,7 +159,7 @@ class Mutate(FaultKind, frozen=True, kw_only=True):
     type: Annotated[str | None, choice("string", "number", "boolean", "null", "array", "object")] = None
 
     def mistakes(self) -> Iterator[Mistake]:
-        """Require one of value, drop and type."""
+        """Require exactly one of the parameters value, drop and type."""
         if (self.value is not None) + self.drop + (self.type is not None) != 1:
             yield Mistake((), "requires exactly one of value, drop and type")
 
@@ -200,15 +200,15 @@ SHORTEST = 0.001
 
 
 class RateLimit(FaultKind, frozen=True, kw_only=True):
-    """Allow a number of requests per time window, and answer others with 429.
+    """Allow a number of requests per time window. Answer further requests with 429.
 
     The 429 response has a Retry-After header. A window begins with the first request after the end of the
     previous window. Refused requests do not count.
 
     Args:
         limit: The number of allowed requests per window.
-        window: The length of a window.
-        time: The clock of the window: the world's or the machine's.
+        window: The length of the time window.
+        time: The clock that measures the window: the world's or the machine's.
         per: Whether each account has its own limit, or all accounts share one.
     """
 
@@ -222,7 +222,7 @@ class RateLimit(FaultKind, frozen=True, kw_only=True):
     per: Annotated[str, choice("account", "rule")] = "account"
 
     def applies(self, request: FaultRequest) -> bool:
-        """Whether the request has an account, if the limit is per account."""
+        """Whether the limit can count ``request``. A limit per account requires an account."""
         return self.per == "rule" or request.account is not None
 
     def apply(self, so_far: Effects, context: FaultContext) -> Effects | None:
@@ -244,7 +244,7 @@ class RateLimit(FaultKind, frozen=True, kw_only=True):
         return max(1, math.ceil((end - now).total_seconds()))
 
     def _window(self, windows: Mapping[str, Window] | None, account: str | None, now: datetime) -> Window:
-        """Return the account's window at ``now``, from ``windows`` or new."""
+        """Return the account's window at ``now``: the current one in ``windows``, or a new one."""
         known = (windows or {}).get(self._key(account))
         if known is None or not known.began <= now < known.began + timedelta(seconds=self.window):
             return Window(now, 0)

@@ -1,4 +1,4 @@
-"""Kinds that end the connection, before or during the response."""
+"""Fault kinds that end the connection before or during the response."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Close(FaultKind, frozen=True, kw_only=True):
 
 
 class Truncate(FaultKind, frozen=True, kw_only=True):
-    """Announce the whole body, and end the connection in the middle of the body.
+    """Announce the length of the whole body, but end the connection in the middle of the body.
 
     Args:
         keep: Number of bytes of the body to send. The last byte is never sent. Default: half of the body.
-        reset: Whether to end the connection with a reset.
+        reset: Whether to end the connection with a TCP reset instead of a normal close.
     """
 
     effect: ClassVar[Effect] = "lost"
@@ -51,7 +51,7 @@ class Truncate(FaultKind, frozen=True, kw_only=True):
         return replace(so_far, cut=delivery.CutShort(self.keep, self.reset))
 
 
-#: The default bytes, which no parser accepts as HTTP.
+#: The default bytes of the fault ``garbage``. No HTTP parser accepts these bytes.
 NOISE = b"\x16\x00\xff\xfe this is no HTTP \x00\r\n\r\n"
 
 

@@ -1,4 +1,4 @@
-"""Kinds that carry a request out twice, or return a past response."""
+"""Fault kinds that carry a request out twice, or answer from an earlier state of the world."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds that delay or slow a response."""
+"""Fault kinds that delay or slow a response, or move the clock."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Latency(FaultKind, frozen=True, kw_only=True):
 
     Args:
         seconds: A fixed delay.
-        min: The shortest of uniformly distributed delays.
-        max: The longest delay, uniform or lognormal.
-        median: The median of lognormal delays.
-        sigma: The spread of lognormal delays.
+        min: The shortest delay of a uniform distribution.
+        max: The longest delay of a uniform or lognormal distribution.
+        median: The median delay of a lognormal distribution.
+        sigma: The spread (sigma) of the lognormal distribution.
     """
 
     effect: ClassVar[Effect] = "delayed"
@@ -39,7 +39,7 @@ class Latency(FaultKind, frozen=True, kw_only=True):
     sigma: Annotated[float, number(0, 5)] = 0.5
 
     def mistakes(self) -> Iterator[Mistake]:
-        """Require exactly one complete way to give the delay."""
+        """Require exactly one of: seconds; min and max; median, with sigma and max if wanted."""
         fixed, even, lognormal = (value is not None for value in (self.seconds, self.min, self.median))
         if fixed + even + lognormal != 1 or (fixed and self.max is not None):
             yield Mistake((), "requires seconds, or min and max, or median with sigma and max")
@@ -83,7 +83,7 @@ class Drip(FaultKind, frozen=True, kw_only=True):
         return replace(so_far, drip=delivery.Drops(self.size, self.pause))
 
 
-#: Number of pieces per second, if the rate is high enough.
+#: Number of pieces per second that the fault ``bandwidth`` sends, if the rate is high enough.
 PIECES = 20
 
 
@@ -129,7 +129,7 @@ class TimePasses(FaultKind, frozen=True, kw_only=True):
     Every event that comes due happens at its own time, such as an expiry between two requests.
 
     Args:
-        by: How far the clock moves.
+        by: The duration by which the clock moves forward.
     """
 
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
