@@ -101,7 +101,7 @@ def test_damage_with_a_correct_checksum_is_refused_without_the_name_of_an_except
         changed[begin : begin + 1000] = bytes(1000)
         path.write_bytes(with_checksum(bytes(changed)))
         refusals.add(refusal(path).partition(": ")[2])
-    assert any("content is damaged" in words for words in refusals)
+    assert any("content is invalid" in words for words in refusals)
     assert [words for words in refusals if "Error" in words or "(" in words] == []
 
 

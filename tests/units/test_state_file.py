@@ -59,7 +59,7 @@ def test_state_file_refuses_python_objects_that_are_not_records(tmp_path: Path) 
     for foreign in (tmp_path, ["kept"], None):
         content = shapes + pickle.dumps(foreign)
         file.write(path, worlds.VERSION, methodcaller("write", content), Path.replace)
-        with pytest.raises(file.BadFile, match="its content is damaged"):
+        with pytest.raises(file.BadFile, match="its content is invalid"):
             opened(path)
 
 

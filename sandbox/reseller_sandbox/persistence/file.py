@@ -19,7 +19,7 @@ try:
 except ImportError:  # Windows
     import msvcrt
 
-    #: On Windows a locked byte cannot be read, so the byte lies beyond the end of any file.
+    #: The position of the locked byte, beyond the end of any file: Windows cannot read a locked byte.
     _BYTE = 0x7FFF0000
 
     def _lock(file: int) -> None:
@@ -31,7 +31,7 @@ else:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-#: The first line of a file, without the version.
+#: The first line of a state file, up to the version number.
 MAGIC = b"reseller-sandbox worlds, version "
 
 #: The size of the checksum at the end of a file, in bytes.
@@ -57,8 +57,8 @@ class FileLock:
         self._held = _locked(path)
 
     def replace(self, new: Path, path: Path) -> None:
-        """Replace the locked file at ``path`` by the file ``new``, and lock that one."""
-        if os.name == "nt":  # Windows cannot replace an open file
+        """Move the file ``new`` to ``path``, and lock it in place of the file that was locked before."""
+        if os.name == "nt":  # Windows cannot replace an open file.
             self.close()
             new.replace(path)
             self._held = _locked(path)
@@ -73,7 +73,7 @@ class FileLock:
 
 
 def _locked(path: Path) -> int:
-    """Return a descriptor of the file that holds the lock."""
+    """Open and lock the file at ``path``. Return its descriptor, which holds the lock."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -83,11 +83,11 @@ def _locked(path: Path) -> int:
             raise Locked from None
         if os.path.samestat(os.fstat(descriptor), path.stat()):
             return descriptor
-        os.close(descriptor)  # another process has replaced the file in the meantime
+        os.close(descriptor)  # Another process has replaced the file. Lock the new one.
 
 
 class Checked:
-    """A writer to ``file`` that computes the checksum."""
+    """Writes to ``file``, and computes the checksum of all data that it writes."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -125,7 +125,7 @@ def write(
 
 
 def _flush_folder(folder: Path) -> None:
-    """Flush the entry in the folder to the disk, where the system supports it."""
+    """Flush the folder to the disk, so that a new file name survives a loss of power."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -135,7 +135,7 @@ def _flush_folder(folder: Path) -> None:
 
 
 def read(path: Path, version: int) -> BytesIO:
-    """Return the content of a file from its second line on.
+    """Check the first line and the checksum of a file. Return its content from the second line on.
 
     Raise ``BadFile`` and OSError.
     """

@@ -16,7 +16,7 @@ from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.worlds import Engine
 from reseller_sandbox.worlds.world_dump import EngineDump
 
-#: Seconds without a change before a save, and maximum seconds between a change and a save.
+#: A save happens after ``QUIET`` seconds without a change, and at most ``LATEST`` seconds after a change.
 QUIET, LATEST = 1.0, 10.0
 
 #: Poll interval for changes in seconds.
@@ -32,7 +32,7 @@ class StateFile:
     """
 
     def __init__(self, path: str) -> None:
-        self.path = Path(path).resolve()  # resolve links, so that one file has one lock
+        self.path = Path(path).resolve()  # Resolve links, so that a file has only one lock.
         if self.path.exists() and not self.path.is_file():
             raise BadSetting(f"--state-file {self.path} is not a regular file. Name another file")
         try:
@@ -53,7 +53,7 @@ class StateFile:
             return opened(self.path)
         except BadFile as problem:
             raise BadSetting(
-                f"{problem}. The file is not changed. To start with new worlds, move it away"
+                f"{problem}. The file is not changed. To start with new worlds, move the file away"
             ) from None
         except OSError as problem:
             raise BadSetting(f"--state-file {self.path} cannot be read: {problem.strerror}") from None
@@ -107,7 +107,7 @@ class StateFileWriter:
             self._save_if_due()
 
     def _save_if_due(self, *, ending: bool = False) -> None:
-        """Save the worlds if a save is due."""
+        """Save the worlds if a save is due. With ``ending``, save every change."""
         now, fingerprint = stopwatch(), _fingerprint(self._worlds)
         if _same(fingerprint, self._saved):
             self._seen = fingerprint
@@ -120,7 +120,7 @@ class StateFileWriter:
             self._save(fingerprint)
 
     def _save(self, fingerprint: list[Any]) -> None:
-        """Save the worlds. After an error, retry after ``LATEST`` seconds and at the end."""
+        """Save the worlds. After an error, retry after ``LATEST`` seconds, and when the server stops."""
         try:
             with without_collections():
                 save(self._path, self._worlds.dump(), self._put_in_place)
@@ -135,7 +135,7 @@ class StateFileWriter:
 
 
 def _fingerprint(worlds: Engine) -> list[Any]:
-    """Return objects to compare: every change that must be saved alters at least one."""
+    """Return a list of objects. Every change that must be saved replaces at least one of them."""
     fingerprint: list[Any] = []
     for world in worlds:
         fingerprint += (world, world.snapshot, world.history, len(world.journal), world.journal.dropped)

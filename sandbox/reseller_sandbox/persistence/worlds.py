@@ -1,7 +1,7 @@
-"""The worlds of a server as a file: pickled records of listed kinds.
+"""Writes the worlds of a server to a file and reads them, as pickled records of listed types.
 
 Pickle writes each object once, even if many others refer to it, and restores the same graph. Reading a file
-runs no code from the file: the reader finds only the kinds below, by their names.
+runs no code from the file: the reader finds only the types below, by their names.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ _OURS = [
     if isinstance(kind, type) and kind.__module__ == name
 ]
 
-#: A file names the fields of these records, and a program reads only files with the same fields.
+#: The types of records. A state file names their fields, and a program reads only files with the same fields.
 RECORDS = [kind for kind in _OURS if is_record(kind) or issubclass(kind, tuple)]
 
-#: The other kinds of values in a file that pickle does not support directly.
+#: The other types in a file that pickle has to find by their names.
 VALUES = (
     *(kind for kind in _OURS if issubclass(kind, Enum)),
     *(HTTPStatus, datetime, date, timedelta, timezone, Decimal, Glob, Match, HashTrieMap, HashTrieSet),
@@ -79,7 +79,7 @@ Made = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 def save(path: Path, dump: EngineDump, put_in_place: Callable[[Path, Path], object]) -> None:
-    """Write worlds to a file and replace the old one when complete. Raise OSError."""
+    """Write worlds to a new file, and put the complete file in place. Raise OSError."""
     file.write(path, VERSION, lambda to: _Writer(to).write(dump), put_in_place)
 
 
@@ -94,25 +94,25 @@ def opened(path: Path) -> EngineDump:
                     return part
             other = min(differ).partition("(")[0]
         except Exception:
-            raise BadFile(f"{path}: its content is damaged") from None
-    raise BadFile(f"{path}: this file is from another version of the program: its fields of {other} differ")
+            raise BadFile(f"{path}: the file is damaged: its content is invalid") from None
+    raise BadFile(f"{path}: the file is from another version of the program: its fields of {other} differ")
 
 
 def _shape() -> set[str]:
-    """Return the name and the fields of every record kind."""
+    """Return the name and the fields of every type of record, as ``NAME(FIELD,FIELD)``."""
     return {f"{kind.__name__}({','.join(field_names(kind))})" for kind in RECORDS}
 
 
 class _Reader(pickle.Unpickler):
-    """Reads one object after the other. An object can refer to parts of earlier ones."""
+    """Reads one object after the other. An object can refer to parts of earlier objects."""
 
     def find_class(self, _module: str, name: str) -> Any:
-        """Return the kind called ``name``. The module is ignored, and unknown names fail."""
+        """Return the listed type or function ``name``. Raise KeyError for any other name."""
         return _KINDS[name]
 
 
 class _Writer(pickle.Pickler):
-    """Writes one object after the other. An object can refer to parts of earlier ones."""
+    """Writes one object after the other. An object can refer to parts of earlier objects."""
 
     def __init__(self, to: Checked) -> None:
         super().__init__(to, protocol=5)
@@ -124,7 +124,7 @@ class _Writer(pickle.Pickler):
         }
         #: The call that restores each state, by the identity of the state.
         self._states: dict[int, Made] = {}
-        #: A state by the identity of each of its tables.
+        #: For each table, by its identity: a state that has this table.
         self._holding: dict[int, State] = {}
         self._last: tuple[Queue[Event] | None, Sequence[Event]] = (None, ())
 
@@ -143,10 +143,10 @@ class _Writer(pickle.Pickler):
             self.dump(piece)
 
     def reducer_override(self, value: Any) -> Any:
-        """Return the call that restores ``value``. Raise TypeError for a kind not listed."""
+        """Return the call that restores ``value``. Raise TypeError for a type that is not listed."""
         if isinstance(value, Enum):
             return type(value), (value.value,)
-        if isinstance(value, str):  # a subclass of str that knows its origin
+        if isinstance(value, str):  # Write a subclass of str as a plain string.
             return str, (str(value),)
         reduce = self._reduce.get(type(value))
         if reduce is not None:
@@ -158,7 +158,7 @@ class _Writer(pickle.Pickler):
         return NotImplemented
 
     def _write_states(self, world: WorldDump) -> None:
-        """Write the states of a world as changes of one another.
+        """Write each state of a world as its changes since another state.
 
         States share most records. Between the states before and after a request the changes are known. Other
         states are compared, and shared tables cost nothing.
@@ -198,7 +198,7 @@ class _Writer(pickle.Pickler):
         return call
 
     def _queue(self, queue: Queue[Event]) -> Made:
-        """Write events as a change of the last queue, because most logs share events."""
+        """Return the call that restores a queue of events, as a change of the queue written last."""
         events = tuple(queue)
         base, earlier = self._last
         self._last = queue, events
@@ -270,18 +270,18 @@ def _rule(code: str) -> Rule:
 
 
 def _apply(request: Any) -> Strike:
-    """Return the strike of a deferred request.
+    """Restore a delayed request.
 
-    The request cannot take effect after a restart, but it stays in the history.
+    The request never takes effect after a restart, but it stays in the history.
     """
     return Strike((), Effects(), {}, request)
 
 
-#: The kinds, and the functions that make objects again.
+#: The types and functions that a state file can name.
 _NAMED: tuple[Any, ...] = (
     *(*RECORDS, *VALUES, str, Queue),
     *(_whole, _changed, _queue, _rule, _apply, rebuild),
 )
 
-#: The same by the names in a file.
+#: The types and functions of ``_NAMED``, by their names.
 _KINDS: Mapping[str, Any] = {kind.__name__: kind for kind in _NAMED}

@@ -1,4 +1,4 @@
-"""Recordings: their lines, and their bytes, which are JSON lines compressed by gzip and read strictly.
+"""The file format of recordings: JSON lines, compressed by gzip and read strictly.
 
 The first line is the head with the version of the format. Each other line is a step. The last step is the
 end. The fields of each class are the keys of its line.
@@ -41,7 +41,7 @@ class _Line(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
 class _Step(
     _Line, frozen=True, kw_only=True, tag_field="step", tag=lambda name: name.removesuffix("Step").lower()
 ):
-    """A step: its ``number`` in the sequence of the world, and the time of its clock."""
+    """A step: its ``number`` in the sequence of the world, and the time of the world (``at``)."""
 
     number: Count
     at: datetime
@@ -71,7 +71,7 @@ class RecordingHead(_Line, frozen=True, kw_only=True, tag_field="recording", tag
 
 
 class StateStep(_Step, frozen=True, kw_only=True):
-    """The state of the world after this number, as a fixture.
+    """The state of the world after the step ``number``, as a fixture.
 
     ``why`` is the reason for a second or later state, because the steps before it are missing or cannot be
     repeated.
@@ -93,7 +93,7 @@ class RecordedRequest(_Line, frozen=True, kw_only=True):
 
 
 class RecordedResponse(_Line, frozen=True, kw_only=True):
-    """The result for the client, and the faults that applied.
+    """The result of a request for the client, and the faults that applied.
 
     For a long response, ``body`` holds only its beginning. ``size`` and ``digest`` (SHA-256) describe the
     whole.
@@ -172,7 +172,7 @@ class RecordedWorld(Struct, frozen=True):
     steps: tuple[Step, ...]
 
 
-#: The number of bytes that a recording has of a long response, in addition to its digest.
+#: The maximum number of bytes of a response's body in a recording. A longer body also has its digest.
 _KEPT = 4096
 
 
@@ -234,7 +234,7 @@ def to_bytes(recording: RecordedWorld) -> bytes:
 
 
 def _written(value: Any) -> Any:
-    """Return a value that JSON lacks as one that JSON has."""
+    """Convert an instant or bytes to a JSON value."""
     if isinstance(value, datetime):
         return wire(value)
     try:
@@ -302,7 +302,7 @@ def _head(line: bytes) -> RecordingHead:
 
 
 def _read(number: int, kind: Any, line: bytes) -> Any:
-    """Return a line as a record. The type ``kind`` can be a union."""
+    """Parse the JSON in ``line`` as ``kind``. Errors name the line's ``number``."""
     try:
         return msgspec.json.decode(line, type=kind, dec_hook=_value)
     except (ValueError, RecursionError) as problem:
@@ -310,15 +310,16 @@ def _read(number: int, kind: Any, line: bytes) -> Any:
 
 
 def _value(kind: type, written: Any) -> Any:
-    """Restore a value that ``_written`` has written as text or an object."""
-    if kind is not Raw:  # because freezegun replaces datetime by a class that msgspec does not know
+    """Convert a JSON value back to the instant or the bytes that ``_written`` converted."""
+    # An instant comes here only while freezegun replaces datetime by a class that msgspec does not know.
+    if kind is not Raw:
         return INSTANT.read(written)
     match written:
         case str():
             return Raw(written.encode())
         case {"base64": str() as encoded} if len(written) == 1:
             return Raw(b64decode(encoded, validate=True))
-    raise ValueError("must be a string, or an object with base64")
+    raise ValueError("must be a string, or an object with the key base64")
 
 
 def _require_sense(steps: Sequence[Step]) -> None:
@@ -328,15 +329,17 @@ def _require_sense(steps: Sequence[Step]) -> None:
     waiting: set[str] = set()
     for number, step in enumerate(steps, 2):
         if isinstance(step, EndStep) is not (number == len(steps) + 1):
-            raise BadRecording(f"line {number}: the step end must be the only one and the last step")
+            raise BadRecording(
+                f"line {number}: the step end must be the only one of its kind, and the last step"
+            )
         if isinstance(step, WaitingStep):
             if step.waits in waiting:
-                raise BadRecording(f"line {number}: an earlier line already has this waits")
+                raise BadRecording(f"line {number}: an earlier line already has this value of waits")
             waiting.add(step.waits)
         elif isinstance(step, RequestStep):
             if step.skipped:
                 waiting.discard(step.waits or "")
             elif (step.sent is None) is (step.waits is None) or step.waits not in {None, *waiting}:
                 raise BadRecording(
-                    f"line {number}: a request must have either sent, or the waits of an earlier line"
+                    f"line {number}: a request must have either sent, or waits with the value of an earlier line"
                 )

@@ -1,4 +1,4 @@
-"""Secrets in recordings: the sandbox's own stay, and all other secrets are masked.
+"""Secrets in recordings: those of the sandbox stay, and all other secrets are masked.
 
 A replay needs the secrets of the sandbox: the credentials of its accounts, the signatures made with them, and
 the codes and passwords that its registry holds or has returned. A request whose response may depend on a
@@ -27,14 +27,14 @@ from reseller_sandbox.values.matching import MATCH
 from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.worlds import Entry, Snapshot, World, redact
 
-#: Why a request cannot be repeated.
+#: The reasons why a replay cannot repeat a request.
 MASKED = "the request has a masked secret of another service"
 UNKNOWN = "the credentials of the request are unknown to this world"
 
 #: Replaces a secret in the match of a fault or scheduled action. No value of a request matches this pattern.
 UNLIKE = f"<{MASK}>"
 
-#: The ends of the names of the headers or parameters that sign a request.
+#: The last part of the names of the headers or parameters that contain the API key and the signature.
 _KEY, _SIGNATURE = "-apikey", "-signature"
 
 
@@ -60,11 +60,11 @@ class Masking:
         for state in states:
             self._own.update(_credentials(state), held_in(state))
         self._entries = entries
-        #: The secrets of other services in control calls: faults match them or respond with them.
+        #: The secrets of other services in control calls. For example, a fault matches such a secret.
         self._foreign: set[str] = set()
 
     def learn(self) -> None:
-        """Add the secrets in changes and responses to those of the sandbox.
+        """Count the secrets in recorded changes and responses as secrets of the sandbox.
 
         Call it after the control calls.
         """
@@ -76,7 +76,7 @@ class Masking:
         self._own -= self._foreign
 
     def call(self, parameters: Mapping[str, Any], state: Callable[[], State]) -> dict[str, Any]:
-        """Return the arguments of a control call.
+        """Return the arguments of a control call with the secrets of other services masked.
 
         ``state`` returns the state after the call.
         """
@@ -95,7 +95,7 @@ class Masking:
         return clean
 
     def snapshot(self, snapshot: Snapshot) -> Snapshot:
-        """Return a snapshot whose faults, answers and scheduled actions have no foreign secret."""
+        """Return ``snapshot`` with foreign secrets masked in faults, answers and scheduled actions."""
         state, book = snapshot.state, snapshot.faults
         rules = tuple(self._rule(rule, state) for rule in book.rules)
         draft = Draft(state, snapshot.clock.instant, snapshot.assumptions, "")
@@ -119,7 +119,7 @@ class Masking:
         return rule if clean == values else reading.read_rules([{"name": rule.name, **clean}], None)[0]
 
     def request(self, entry: Entry) -> Redacted:
-        """Return a request and its response without the secrets of other services.
+        """Return a request and its response with the secrets of other services masked.
 
         The request cannot be repeated if its response may depend on a masked secret.
         """
@@ -177,7 +177,7 @@ def _is_like_any(pattern: str, own: Iterable[str]) -> bool:
 
 
 def _body_masked(body: bytes, own: set[str]) -> tuple[bytes, list[str]]:
-    """Return a body without secrets, and these secrets."""
+    """Return a body with foreign secrets masked, and the list of these secrets."""
     secrets: list[str] = []
 
     def note(secret: Any, shown: str) -> str:
@@ -190,7 +190,7 @@ def _body_masked(body: bytes, own: set[str]) -> tuple[bytes, list[str]]:
 
 
 def _without(answer: bytes, secrets: Iterable[str]) -> bytes:
-    """Return a response with secrets masked where they are whole words, not JSON keys."""
+    """Mask each secret in a response where the secret is a whole word and not a JSON key."""
     for secret in secrets:
         if len(secret) >= redact.SHORTEST:
             pattern = re.escape(secret.encode("utf-8", "surrogatepass"))

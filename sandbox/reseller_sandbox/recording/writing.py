@@ -43,8 +43,7 @@ from reseller_sandbox.worlds.snapshot import Event, changes
 #: The settings that change no response or are private to the server.
 _OMITTED_SETTINGS = {"control_token", "control_open", "max_connections", "max_worlds", "world_idle"}
 
-#: The calls that a replay skips: the recording holds the state after the call, or the call concerns other
-#: worlds.
+#: The control calls that a replay skips: the recording holds their result, or they concern other worlds.
 PAST = frozenset(
     {
         "history.rewind",
@@ -61,7 +60,7 @@ PAST = frozenset(
     }
 )
 
-#: The calls whose arguments match requests.
+#: The prefixes of control calls whose arguments contain a match for requests.
 _MATCHING = ("answers.", "faults.", "simulate.")
 
 #: Reasons why a recording holds a state later than the start of its world.
@@ -100,14 +99,14 @@ class Past(Struct, frozen=True):
         yield from self._since(first.step, first.before, [step for step in line if step.number >= first.step])
 
     def _gap(self, known: set[int]) -> int:
-        """Return the last missing number that a known number follows, or 0."""
+        """Return the highest missing step number below a known one, or 0 if none is missing."""
         latest = max(known, default=0)
         if self.end.log.number > latest and not known:
             return self.end.log.number
         return next((number for number in range(latest, 0, -1) if number not in known), 0)
 
     def _since(self, begin: int, known: Snapshot | None, line: Sequence[Step]) -> Iterator[Step]:
-        """Yield the steps since the number ``begin``.
+        """Yield the steps from the step number ``begin`` on.
 
         ``known`` is the snapshot before them.
         """
@@ -124,7 +123,8 @@ class Past(Struct, frozen=True):
                 entry = entries[step.id]
                 if known is not None and _differ(known, entry.before):
                     yield self._state(step.number - 1, entry.before, entry.at, UNLOGGED)
-                    waiting.discard(entry.id)  # the StateStep does not include the arrival of this request
+                    # The state is a fixture, which cannot contain a delayed request.
+                    waiting.discard(entry.id)
                     broken = True
                 if broken and any(isinstance(rule.kind, Stale) for rule in entry.faults):
                     step = replace(step, skipped=step.skipped or _TOO_EARLY)
@@ -151,11 +151,11 @@ class Past(Struct, frozen=True):
         self.masking.learn()
         steps += map(self._request, self.entries)
         inherited = () if self.origin is None else self.origin.faults.waiting
-        strikes: Iterable[Any] = (strike for strike in self.end.faults.waiting if strike not in inherited)
-        waiting: list[Entry] = sorted((strike.request for strike in strikes), key=_arrival)
+        held: Iterable[Any] = (item for item in self.end.faults.waiting if item not in inherited)
+        waiting: list[Entry] = sorted((item.request for item in held), key=_arrival)
         arrived = {entry.id: entry for entry in self.entries if entry.arrived is not None}
         arrived |= {f"w{number}": entry for number, entry in enumerate(waiting, 1)}
-        # Several requests can arrive after the same number.
+        # Sort by arrival, because several requests can arrive after the same step number.
         for name, entry in sorted(arrived.items(), key=lambda item: _arrival(item[1])[:2]):
             after, _, at = _arrival(entry)
             sent = self.masking.request(entry).request
@@ -182,7 +182,7 @@ class Past(Struct, frozen=True):
         )
 
     def _opened(self, event: Event) -> Mapping[str, str]:
-        """Return the credentials of an account that was added.
+        """Return the actual credentials of an account that a control call added.
 
         They differ from the requested ones if another world had the requested ones.
         """
@@ -267,7 +267,7 @@ def recording_of(engine: Engine, world: World) -> RecordedWorld:
 
 
 def state_digest(engine: Engine, snapshot: Snapshot) -> str:
-    """Return the digest of a snapshot as a fixture, whether its clock runs or not."""
+    """Return the SHA-256 of a snapshot as a fixture. A running clock does not change the digest."""
     still = replace(snapshot, clock=WorldClock(snapshot.clock.instant))
     return sha256(engine.fixtures.written(still).encode()).hexdigest()
 
