@@ -22,7 +22,9 @@ ZONE: dict[str, Any] = {
 }
 
 
-def test_placeholders_get_values_of_the_request_and_of_the_registry(sandbox: Sandbox, api: Api) -> None:
+def test_placeholders_of_an_answer_are_filled_from_the_request_and_the_registry(
+    sandbox: Sandbox, api: Api
+) -> None:
     sandbox.answers.add(**ZONE)
     sandbox.answers.add(
         "/dns/zones/{zone}/records",
@@ -48,7 +50,7 @@ def test_placeholders_get_values_of_the_request_and_of_the_registry(sandbox: San
     assert (answer.status, answer.json) == (201, {"id": 1, "type": "A", "t": "60 s", "all": sent})
 
 
-def test_the_first_answer_that_matches_method_path_and_body_is_returned(
+def test_the_first_canned_answer_that_matches_method_path_and_body_is_returned(
     sandbox: Sandbox, api: Api, subtests: pytest.Subtests
 ) -> None:
     sandbox.answers.add("/dns/{zone}", method="POST", request_body={"type": "M*", "ttl": 60}, body="both")
@@ -68,7 +70,9 @@ def test_the_first_answer_that_matches_method_path_and_body_is_returned(
             assert api.call(method, path).status == 404
 
 
-def test_a_sequence_returns_its_answers_in_turn_and_is_rewound(sandbox: Sandbox, api: Api) -> None:
+def test_a_sequence_of_canned_answers_is_returned_in_order_and_can_be_rewound(
+    sandbox: Sandbox, api: Api
+) -> None:
     sandbox.answers.add("/job", sequence=[{"status": 202, "body": "wait"}, {"body": {"done": "{count}"}}])
 
     def ask() -> Any:
@@ -83,7 +87,7 @@ def test_a_sequence_returns_its_answers_in_turn_and_is_rewound(sandbox: Sandbox,
     assert [ask(), ask()] == [2, 3]
 
 
-def test_a_changed_answer_keeps_its_place_and_its_count(sandbox: Sandbox, api: Api) -> None:
+def test_a_changed_canned_answer_keeps_its_position_and_its_count(sandbox: Sandbox, api: Api) -> None:
     sandbox.answers.add("/dns", name="first", body="old", headers={"X-Old": "1"})
     sandbox.answers.add("/dns", name="second")
     api.call("GET", "/dns")
@@ -100,7 +104,7 @@ def test_a_changed_answer_keeps_its_place_and_its_count(sandbox: Sandbox, api: A
             sandbox.answers.change("first", changes)
 
 
-def test_credentials_choose_the_world_of_an_answer(sandbox: Sandbox, api: Api) -> None:
+def test_credentials_decide_which_world_returns_a_canned_answer(sandbox: Sandbox, api: Api) -> None:
     """A path prefix takes precedence. Without credentials, the default world answers."""
     sandbox.answers.add("/who", body="default")
     with sandbox.fork(name="mine") as fork:
@@ -118,7 +122,9 @@ def test_credentials_choose_the_world_of_an_answer(sandbox: Sandbox, api: Api) -
             assert answer.data == expected, (path, headers)
 
 
-def test_a_canned_answer_is_in_the_journal_but_not_an_operation(sandbox: Sandbox, api: Api) -> None:
+def test_a_request_with_a_canned_answer_is_in_the_journal_and_covers_no_operation(
+    sandbox: Sandbox, api: Api
+) -> None:
     sandbox.coverage.clear()
     refused = api.call("GET", "/v3/dns/zones")
     assert "add a canned answer with answers.add" in refused.message
@@ -133,7 +139,9 @@ def test_a_canned_answer_is_in_the_journal_but_not_an_operation(sandbox: Sandbox
     assert not [item for item in sandbox.coverage.items(area="operations").items if item.covered]
 
 
-def test_faults_and_scheduled_actions_apply_to_canned_answers(sandbox: Sandbox, api: Api) -> None:
+def test_faults_and_scheduled_actions_apply_to_requests_with_canned_answers(
+    sandbox: Sandbox, api: Api
+) -> None:
     sandbox.answers.add("/dns", body="ok")
     sandbox.simulate.when(after="canned.*").adjust_balance("poor", to=7)
     with sandbox.faults.add("error", status=503, match={"path": "/dns"}, when={"times": 1}) as fault:
@@ -142,7 +150,7 @@ def test_faults_and_scheduled_actions_apply_to_canned_answers(sandbox: Sandbox, 
     assert sandbox.accounts["poor"].balance == 7
 
 
-def test_answers_are_exported_saved_in_recordings_and_compared(sandbox: Sandbox, api: Api) -> None:
+def test_canned_answers_are_in_exports_recordings_and_diffs(sandbox: Sandbox, api: Api) -> None:
     sandbox.answers.add(**ZONE)
     sandbox.answers.add("/job", sequence=[{"status": 202}, {"body": {"n": 1.5}}], name="job")
     api.call("GET", "/job")
@@ -156,7 +164,9 @@ def test_answers_are_exported_saved_in_recordings_and_compared(sandbox: Sandbox,
     assert result.sandbox.answers.list() == listed
 
 
-def test_a_recording_masks_secrets_of_answers_but_no_placeholders(sandbox: Sandbox, api: Api) -> None:
+def test_a_recording_masks_secrets_in_canned_answers_but_keeps_placeholders(
+    sandbox: Sandbox, api: Api
+) -> None:
     sandbox.answers.add("/a/{domain}", body={"auth_code": "{domain.auth_code}"})
     sandbox.answers.add("/b", body={"token": "their-token-31"})
     assert api.call("GET", "/a/theirs.com").json["auth_code"]
@@ -165,7 +175,9 @@ def test_a_recording_masks_secrets_of_answers_but_no_placeholders(sandbox: Sandb
     assert (result.identical, list(result.skipped)) == (True, ["r2"])
 
 
-def test_invalid_answers_are_refused_with_the_place(sandbox: Sandbox, subtests: pytest.Subtests) -> None:
+def test_an_invalid_canned_answer_is_refused_with_the_path_of_the_mistake(
+    sandbox: Sandbox, subtests: pytest.Subtests
+) -> None:
     for parts, problem in (
         ({"path": "/v3/balance"}, "path belongs to the operation v3.balance; use a fault"),
         ({"path": "/v3/domains/getDomain/{name}"}, "path belongs to the operation v3.getDomain"),
@@ -185,7 +197,7 @@ def test_invalid_answers_are_refused_with_the_place(sandbox: Sandbox, subtests: 
     assert sandbox.answers.list().answers == ()
 
 
-def test_a_fixture_with_invalid_answers_is_refused_with_the_lines(tmp_path: Path) -> None:
+def test_a_fixture_with_invalid_answers_is_refused_with_line_numbers(tmp_path: Path) -> None:
     file = tmp_path / "world.yaml"
     file.write_text("answers:\n  one: {path: /v3/balance}\n  two:\n    path: /x\n    body: '{y}'\n")
     done = run("fixture", "validate", str(file))
@@ -194,7 +206,7 @@ def test_a_fixture_with_invalid_answers_is_refused_with_the_lines(tmp_path: Path
 
 
 @pytest.mark.port
-def test_answers_are_added_by_a_fixture_and_by_a_command(wire: Api, served: Sandbox, url: str) -> None:
+def test_a_fixture_or_a_command_can_add_canned_answers(wire: Api, served: Sandbox, url: str) -> None:
     served.load("include: {answers-dns: [answers]}\n" + served.export())
     zone = wire.call("GET", "/v3/dns/zones/active.com").json
     assert zone["expires"] == "2026-11-21T12:00:00Z"
@@ -230,7 +242,7 @@ HAR = {
 }
 
 
-def test_traffic_keeps_its_media_type_and_a_broken_url_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_recorded_answers_keep_their_media_type_and_a_broken_url_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "real.har"
     content = {"mimeType": "text/xml", "text": "<x/>"}
     exchange = {

@@ -19,7 +19,7 @@ def place_error(sandbox: Sandbox, error: str, facts: dict[str, Any]) -> None:
     sandbox.faults.replace([{"kind": "error", "error": error, **({"facts": facts} if facts else {})}])
 
 
-def test_an_error_replaces_the_answer(sandbox: Sandbox, subtests) -> None:
+def test_an_error_fault_replaces_the_response(sandbox: Sandbox, subtests) -> None:
     """The effect of the operation stays in phase ``after`` alone."""
     for phase, left in (("before", "10000.00"), ("after", "9990.00")):
         with (
@@ -39,7 +39,7 @@ def test_an_error_replaces_the_answer(sandbox: Sandbox, subtests) -> None:
     assert charges(sandbox, "new.com") == [("r2", "-10.00")]
 
 
-def test_v3_renders_any_error(sandbox: Sandbox, make: Make, subtests) -> None:
+def test_an_error_fault_can_return_any_error_in_v3(sandbox: Sandbox, make: Make, subtests) -> None:
     for error, facts, status, message in (
         ("name_taken", {}, 409, "new.com is already registered."),
         ("name_taken", {"name": "else.com"}, 409, "else.com is already registered."),
@@ -60,7 +60,7 @@ def test_v3_renders_any_error(sandbox: Sandbox, make: Make, subtests) -> None:
     assert (answer.status_code, answer.json["error"]) == (200, "insufficient_funds")
 
 
-def test_v2_renders_any_error(sandbox: Sandbox, subtests) -> None:
+def test_an_error_fault_can_return_any_error_in_v2(sandbox: Sandbox, subtests) -> None:
     for error, facts, code, message in (
         (FUNDS, {}, 403, FUNDS),
         ("Not enough parameter: {{ info }}", {"info": "period"}, 400, "Not enough parameter: period"),
@@ -83,7 +83,7 @@ def test_v2_renders_any_error(sandbox: Sandbox, subtests) -> None:
             assert answer.json == {"code": code, "msg": message, "status": False}
 
 
-def test_raw_error_has_the_given_status_and_body(sandbox: Sandbox, subtests) -> None:
+def test_an_error_fault_can_return_any_status_and_body(sandbox: Sandbox, subtests) -> None:
     html, json = "text/html; charset=utf-8", "application/json"
     for rule, content_type, raw in (
         ({"status": 502, "body": "<h1>Bad gateway</h1>"}, html, b"<h1>Bad gateway</h1>"),
@@ -101,7 +101,7 @@ def test_raw_error_has_the_given_status_and_body(sandbox: Sandbox, subtests) -> 
     assert answer.headers["Retry-After"] == "30"
 
 
-def test_a_mutation_changes_the_answer_and_not_the_world(sandbox: Sandbox, subtests) -> None:
+def test_a_mutate_fault_changes_the_response_but_not_the_world(sandbox: Sandbox, subtests) -> None:
     client = sandbox.client()
     for rule, change in (
         ({"path": "[0].balance", "type": "number"}, lambda it: it[0].update(balance=10000)),
@@ -128,7 +128,9 @@ def test_a_mutation_changes_the_answer_and_not_the_world(sandbox: Sandbox, subte
         assert (placed.matched, placed.applied) == (1, 0)
 
 
-def test_several_changes_and_a_cut_apply_to_the_same_answer(dial: Dialler, served: Sandbox) -> None:
+def test_two_mutate_faults_and_a_truncate_fault_apply_to_the_same_response(
+    dial: Dialler, served: Sandbox
+) -> None:
     served.faults.replace(
         [
             {"kind": "mutate", "path": "[0].balance", "drop": True},

@@ -53,7 +53,9 @@ def test_faults_apply_to_requests_that_reach_no_operation(served: Sandbox, ask: 
             assert (entry.carried_out, entry.outcome, entry.fault) == (False, "maintenance", "maintenance")
 
 
-def test_method_path_headers_and_query_match_without_access(served: Sandbox, ask: Ask, subtests) -> None:
+def test_a_rule_can_match_method_path_headers_and_query_of_a_rejected_request(
+    served: Sandbox, ask: Ask, subtests
+) -> None:
     for match in (
         {"method": "get"},
         {"path": "/v3/*"},
@@ -68,7 +70,7 @@ def test_method_path_headers_and_query_match_without_access(served: Sandbox, ask
     assert connection.head()[0] == 401
 
 
-def test_faults_never_apply_to_control(served: Sandbox, dial: Dialler) -> None:
+def test_faults_never_apply_to_control_requests(served: Sandbox, dial: Dialler) -> None:
     """Not even to unknown paths below it: a world can always be repaired."""
     placed = served.faults.preset("outage")
     assert dial.get("/_sandbox/health").status == 200

@@ -28,7 +28,7 @@ def assert_export_keeps_rules(sandbox: Sandbox) -> None:
         assert again.faults.list() == sandbox.faults.list()
 
 
-def test_a_changed_rule_keeps_its_place_and_its_counts(sandbox: Sandbox, client: Any) -> None:
+def test_a_changed_fault_rule_keeps_its_position_and_its_counts(sandbox: Sandbox, client: Any) -> None:
     sandbox.faults.replace(
         [
             {"name": "first", "kind": "error", "status": 500, "when": {"every": 2}},
@@ -46,7 +46,9 @@ def test_a_changed_rule_keeps_its_place_and_its_counts(sandbox: Sandbox, client:
     assert (changed.when, changed.match) == ({"phase": "before", "every": 2}, {"method": "POST"})
 
 
-def test_another_kind_keeps_the_counts_and_not_the_window(sandbox: Sandbox, client: Any) -> None:
+def test_a_rule_that_gets_another_kind_keeps_its_counts_but_loses_its_rate_limit_window(
+    sandbox: Sandbox, client: Any
+) -> None:
     sandbox.faults.add("rate_limit", name="f", limit=1)
     assert statuses(client, 2) == [200, 429]
     sandbox.faults.change("f", {"limit": 2})
@@ -66,7 +68,7 @@ def test_rules_without_a_name_are_named_and_numbered_by_their_kind(sandbox: Sand
     assert names == ["latency", "latency-2", "latency-3"]
 
 
-def test_rule_without_a_phase_keeps_the_default_phase(sandbox: Sandbox) -> None:
+def test_a_rule_without_a_phase_has_the_default_phase_of_its_kind(sandbox: Sandbox) -> None:
     sandbox.faults.add("latency", seconds=1, name="f")
     assert "phase" not in sandbox.export()
     assert sandbox.faults.get("f").when == {"phase": "before"}
@@ -87,7 +89,9 @@ def test_a_paused_rule_does_not_apply_and_keeps_its_counts(sandbox: Sandbox, cli
     assert all(rule.paused for rule in sandbox.faults.preset("flaky", paused=True).rules)
 
 
-def test_listed_rules_can_be_sent_back_and_their_counts_start_at_zero(sandbox: Sandbox, client: Any) -> None:
+def test_a_listing_of_rules_can_be_sent_back_and_resets_their_counts_to_zero(
+    sandbox: Sandbox, client: Any
+) -> None:
     body = {"no": "İ: {'\"-#\x00\u2028", "many": [True, None, 10**30, 0.000000125]}
     rules = [
         {"kind": "error", "status": 500, "when": {"times": 2, "chance": 1, "until": "2040-01-01"}},
@@ -112,7 +116,7 @@ def test_listed_rules_can_be_sent_back_and_their_counts_start_at_zero(sandbox: S
     assert_export_keeps_rules(sandbox)
 
 
-def test_a_rule_cannot_have_the_name_of_another_path(sandbox: Sandbox) -> None:
+def test_a_rule_cannot_be_named_kinds_or_presets(sandbox: Sandbox) -> None:
     """Such a rule could not be read over HTTP."""
     for name in ("kinds", "presets"):
         for make in (

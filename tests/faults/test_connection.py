@@ -34,7 +34,7 @@ def send_delayed(sandbox: Sandbox, dial: Dialler, phase: str = "before", seconds
     return connection
 
 
-def test_broken_connection_before_and_after_the_effect(
+def test_a_fault_can_break_the_connection_before_or_after_the_effect(
     dial: Dialler, secure_dial: Dialler, served: Sandbox, subtests
 ) -> None:
     """The registration takes effect in phase ``after`` alone, and the server goes on."""
@@ -67,7 +67,7 @@ def test_broken_connection_before_and_after_the_effect(
                 assert way.get(BALANCE).status == 200
 
 
-def test_a_delay_is_before_or_after_the_effect(
+def test_a_latency_fault_can_delay_before_or_after_the_effect(
     dial: Dialler, secure_dial: Dialler, served: Sandbox, subtests
 ) -> None:
     for phase, way in (("before", dial), ("after", secure_dial)):
@@ -82,7 +82,7 @@ def test_a_delay_is_before_or_after_the_effect(
             assert charges(served, "new.com") == [("r1", "-10.00")]
 
 
-def test_a_delayed_request_is_numbered_at_the_time_of_its_effect(dial: Dialler, served: Sandbox) -> None:
+def test_a_delayed_request_gets_its_id_at_the_time_of_its_effect(dial: Dialler, served: Sandbox) -> None:
     send_delayed(served, dial).socket.close()
     served.faults.clear()
     assert dial.get(BALANCE).headers["x-sandbox-request"] == "r1"
@@ -93,7 +93,7 @@ def test_a_delayed_request_is_numbered_at_the_time_of_its_effect(dial: Dialler, 
     assert [(entry.id, entry.fault) for entry in served.journal] == [("r1", None), ("r2", "latency")]
 
 
-def test_a_delayed_operation_is_dropped_if_its_world_is_rewound(served: Sandbox, dial: Dialler) -> None:
+def test_a_reset_or_restore_of_the_world_cancels_a_delayed_request(served: Sandbox, dial: Dialler) -> None:
     for undo in (lambda: served.reset(), lambda: served.restore("clean")):
         served.snapshot("clean")
         connection = send_delayed(served, dial)
@@ -103,7 +103,7 @@ def test_a_delayed_operation_is_dropped_if_its_world_is_rewound(served: Sandbox,
         assert served.journal.find().matching == 0
 
 
-def test_drip_and_bandwidth_send_pieces_not_faster_than_declared(
+def test_drip_and_bandwidth_faults_send_no_faster_than_declared(
     dial: Dialler, secure_dial: Dialler, served: Sandbox, subtests
 ) -> None:
     for rule, way, size, length, seconds in (

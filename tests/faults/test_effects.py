@@ -23,7 +23,7 @@ def create(client: Any, name: str) -> Any:
     return client.post("/v3/domains/createDomain", json=register(name))
 
 
-def test_a_duplicate_renews_and_charges_twice(sandbox: Sandbox, client: Any) -> None:
+def test_a_duplicate_fault_renews_and_charges_twice(sandbox: Sandbox, client: Any) -> None:
     sandbox.faults.add("duplicate", match={"operation": "v3.renewDomain"})
     answer = client.post("/v3/domains/renewDomain", json=register("second.com"))
     assert answer.json["domain"]["expireDate"] == "2027-08-13T12:00:00Z", "the answer to the first"
@@ -38,7 +38,7 @@ def test_a_duplicate_renews_and_charges_twice(sandbox: Sandbox, client: Any) -> 
     assert sandbox.journal.get("r2").changes, "the first registration took effect"
 
 
-def test_a_duplicate_of_a_guarded_or_refused_request_has_a_single_effect_at_most(
+def test_a_duplicated_request_with_an_expiry_date_or_a_refusal_takes_effect_at_most_once(
     sandbox: Sandbox, client: Any
 ) -> None:
     sandbox.faults.add("duplicate")
@@ -50,7 +50,7 @@ def test_a_duplicate_of_a_guarded_or_refused_request_has_a_single_effect_at_most
     assert balance(sandbox) == "9988.00"
 
 
-def test_stale_reads_are_from_before_the_last_commits(sandbox: Sandbox, client: Any) -> None:
+def test_a_stale_fault_answers_from_the_state_before_the_last_commits(sandbox: Sandbox, client: Any) -> None:
     """Reads and refused requests are no commits. Before any commit there is the beginning."""
     with sandbox.faults.add("stale"):
         assert client.get(BALANCE).status_code == 200
@@ -70,7 +70,7 @@ def test_stale_reads_are_from_before_the_last_commits(sandbox: Sandbox, client: 
     assert (placed.matched, placed.applied) == (2, 2)
 
 
-def test_a_rate_limit_counts_in_the_time_of_the_world(sandbox: Sandbox, client: Any) -> None:
+def test_a_rate_limit_uses_the_clock_of_the_world_by_default(sandbox: Sandbox, client: Any) -> None:
     for target in (BALANCE, "/V2.0/domain/active.com"):
         sandbox.reset()
         placed = sandbox.faults.add("rate_limit", limit=2, window="60s")
@@ -88,7 +88,7 @@ def test_a_rate_limit_counts_in_the_time_of_the_world(sandbox: Sandbox, client: 
         assert (placed.matched, placed.applied) == (7, 3)
 
 
-def test_rate_limit_counts_in_real_time(sandbox: Sandbox, client: Any) -> None:
+def test_a_rate_limit_can_use_the_clock_of_the_machine(sandbox: Sandbox, client: Any) -> None:
     sandbox.faults.add("rate_limit", limit=1, window=0.2, time="real")
     assert client.get(BALANCE).status_code == 200
     sandbox.clock.advance("P1D")
@@ -98,7 +98,7 @@ def test_rate_limit_counts_in_real_time(sandbox: Sandbox, client: Any) -> None:
     assert client.get(BALANCE).status_code == 200
 
 
-def test_a_limit_is_per_account_or_per_rule(sandbox: Sandbox, client: Any) -> None:
+def test_a_rate_limit_is_per_account_or_per_rule(sandbox: Sandbox, client: Any) -> None:
     other = sandbox.client("other")
     with sandbox.faults.add("rate_limit", limit=1):
         assert [one.get(BALANCE).status_code for one in (client, other, client)] == [200, 200, 429]
@@ -106,7 +106,7 @@ def test_a_limit_is_per_account_or_per_rule(sandbox: Sandbox, client: Any) -> No
         assert [one.get(BALANCE).status_code for one in (client, other)] == [200, 429]
 
 
-def test_rate_limit_has_status_429_even_if_errors_have_status_200(make: Make) -> None:
+def test_a_rate_limit_answers_429_even_if_other_errors_have_status_200(make: Make) -> None:
     sandbox = make(assume={"v3.errors.http_status": "always_200", "v2.http_status": "always_200"})
     sandbox.faults.add("rate_limit", limit=0)
     for target in (BALANCE, "/V2.0/domain/active.com"):

@@ -42,7 +42,7 @@ def live(sandbox: Sandbox, first: int = 0) -> list[Any]:
     return found
 
 
-def test_requests_after_a_rewind_get_the_same_bytes(sandbox: Sandbox, subtests) -> None:
+def test_requests_repeated_after_a_rewind_get_the_same_faults_and_bytes(sandbox: Sandbox, subtests) -> None:
     conditions = cycle(({"every": 2}, {"times": 2}, {"chance": 0.5}))
     rules = [(kind.kind, phase) for kind in sandbox.faults.kinds().kinds for phase in kind.phases]
     for (kind, phase), before in product(rules, ([], [DELAY])):

@@ -44,7 +44,7 @@ REQUESTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def test_rules_and_searches_of_the_journal_match_the_same_requests(
+def test_a_match_finds_the_same_requests_in_a_fault_rule_and_in_the_journal(
     sandbox: Sandbox, client: Any, subtests
 ) -> None:
     table: list[tuple[dict[str, Any], str]] = [
@@ -89,7 +89,7 @@ def test_rules_and_searches_of_the_journal_match_the_same_requests(
                 assert sandbox.journal.count(**match) == 2 * len(found)
 
 
-def test_the_outcome_of_a_request_can_be_matched_after_the_request(
+def test_a_fault_rule_in_phase_after_can_match_the_outcome_of_a_request(
     sandbox: Sandbox, client: Any, subtests
 ) -> None:
     requests: dict[str, Callable[[], Any]] = {
@@ -115,7 +115,7 @@ def test_the_outcome_of_a_request_can_be_matched_after_the_request(
             assert " ".join(name for name, ask in requests.items() if ask().status_code == 599) == matched
 
 
-def test_rule_applies_to_the_selected_matches(sandbox: Sandbox, subtests) -> None:
+def test_a_fault_rule_applies_to_the_matches_that_its_conditions_select(sandbox: Sandbox, subtests) -> None:
     """A rule that can apply no more is spent."""
     for when, expected, exhausted in (
         ({}, "xxxxxxxx", False),
@@ -138,7 +138,7 @@ def test_rule_applies_to_the_selected_matches(sandbox: Sandbox, subtests) -> Non
                 assert placed.matched == (before + 1 if exhausted else 8)
 
 
-def test_from_and_until_are_instants_of_the_world(sandbox: Sandbox, client: Any) -> None:
+def test_from_and_until_of_a_fault_rule_use_the_clock_of_the_world(sandbox: Sandbox, client: Any) -> None:
     """Given as instants, or as lengths of time that are added to the world's time."""
     when = {"from": "2026-03-02T00:00:00Z", "until": "2026-03-03T00:00:00Z"}
     placed = sandbox.faults.add(kind="error", status=599, when={**when, "until": "PT36H"})
@@ -151,7 +151,9 @@ def test_from_and_until_are_instants_of_the_world(sandbox: Sandbox, client: Any)
     assert (rule["matched"], rule["exhausted"], rule["when"]) == (2, True, {**when, "phase": "before"})
 
 
-def test_no_rule_is_tried_after_a_decisive_rule(sandbox: Sandbox, client: Any, subtests) -> None:
+def test_no_fault_rule_is_tried_after_a_rule_that_decides_the_response(
+    sandbox: Sandbox, client: Any, subtests
+) -> None:
     """A later rule could change nothing, and counts nothing."""
     sandbox.faults.replace(
         [{"kind": "error", "status": 501, "when": {"nth": 2}}, *({"kind": "error", "status": 502},) * 2]
@@ -168,7 +170,7 @@ def test_no_rule_is_tried_after_a_decisive_rule(sandbox: Sandbox, client: Any, s
             assert [(rule.matched, rule.applied) for rule in sandbox.faults.list()] == [(1, 1), (0, 0)]
 
 
-def test_chance_depends_only_on_the_seed_and_the_name(make: Make) -> None:
+def test_the_chance_of_a_fault_rule_depends_only_on_the_seed_and_its_name(make: Make) -> None:
     """A rule that matches no request changes nothing for the rules after it."""
 
     def drawn(seed: str = "one", name: str = "now-and-then", more: Any = ()) -> str:
@@ -183,7 +185,7 @@ def test_chance_depends_only_on_the_seed_and_the_name(make: Make) -> None:
     assert 6 <= drawn().count("x") <= 30
 
 
-def test_latency_is_drawn_from_the_seed(make: Make) -> None:
+def test_random_latency_depends_only_on_the_seed(make: Make) -> None:
     """Evenly between two bounds, or lognormally around a median up to a maximum."""
     runs = []
     for rule in ({"min": 1, "max": 2}, {"min": 1, "max": 2}, {"median": 10, "sigma": 1, "max": 30}):
@@ -200,7 +202,9 @@ def test_latency_is_drawn_from_the_seed(make: Make) -> None:
     assert (max(lognormal), min(lognormal) < 3) == (30, True)
 
 
-def test_a_snapshot_keeps_rules_and_counts_and_a_reset_removes_both(sandbox: Sandbox, client: Any) -> None:
+def test_a_snapshot_keeps_fault_rules_and_counts_and_a_reset_removes_both(
+    sandbox: Sandbox, client: Any
+) -> None:
     sandbox.faults.add(kind="error", status=500)
     client.get(BALANCE)
     sandbox.snapshot("broken")
@@ -262,7 +266,7 @@ MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
 }
 
 
-def test_a_mistake_is_reported_with_its_place(sandbox: Sandbox, subtests) -> None:
+def test_a_mistake_in_a_fault_rule_is_reported_with_its_path(sandbox: Sandbox, subtests) -> None:
     rules = [({"kind": kind, **rule}, problem) for kind in MISTAKES for rule, problem in MISTAKES[kind]]
     rules += [
         ({}, "kind is missing; it must be one of error, mutate, rate_limit,"),
@@ -278,7 +282,7 @@ def test_a_mistake_is_reported_with_its_place(sandbox: Sandbox, subtests) -> Non
             assert sandbox.faults.list().faults == ()
 
 
-def test_mistakes_beside_an_unknown_kind_are_listed_in_the_order_of_the_request(sandbox: Sandbox) -> None:
+def test_mistakes_in_a_rule_of_unknown_kind_are_listed_in_the_order_of_its_keys(sandbox: Sandbox) -> None:
     for wrong in permutations({"name": "!!", "match": 5, "when": 7}.items()):
         with pytest.raises(Refused) as caught:
             sandbox.faults.replace([{"kind": "x", **dict(wrong)}])
@@ -286,7 +290,7 @@ def test_mistakes_beside_an_unknown_kind_are_listed_in_the_order_of_the_request(
         assert listed == [key for key, _ in wrong]
 
 
-def test_a_bad_rule_changes_nothing_and_every_mistake_is_reported(sandbox: Sandbox) -> None:
+def test_an_invalid_fault_rule_changes_nothing_and_all_mistakes_are_reported(sandbox: Sandbox) -> None:
     sandbox.faults.add(kind="reset")
     before = sandbox.faults.list()
     rules: list[Any] = [

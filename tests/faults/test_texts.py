@@ -11,7 +11,7 @@ from reseller_sandbox import Refused, Sandbox
 BALANCE = "/v3/balance"
 
 
-def test_an_error_has_the_headers_of_its_rule(sandbox: Sandbox) -> None:
+def test_an_error_fault_sends_the_headers_of_its_rule(sandbox: Sandbox) -> None:
     headers = {"X-RateLimit-Reset": "30", "Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}
     for error in ({"error": "service_unavailable"}, {"status": 503, "body": {}}):
         for phase in ("before", "after"):
@@ -22,7 +22,7 @@ def test_an_error_has_the_headers_of_its_rule(sandbox: Sandbox) -> None:
             assert {name: answer.headers.get(name) for name in wanted} == wanted
 
 
-def test_headers_that_are_invalid_in_a_response_are_refused(sandbox: Sandbox, subtests) -> None:
+def test_a_fault_rule_with_invalid_response_headers_is_refused(sandbox: Sandbox, subtests) -> None:
     headers: list[Any] = [
         *({"X-A": value} for value in ("a\r\nX-Evil: 1", "a\nb", "\x00", "é", " a", 5, None, "a" * 5000)),
         *({name: "a"} for name in ("X A", "X-A:", "", "X-Sandbox-World", "Connection")),

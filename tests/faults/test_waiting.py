@@ -11,7 +11,7 @@ from tests.benchmarks.faults import beside_hanging
 
 
 @pytest.mark.slow
-def test_slow_and_hanging_answers_do_not_delay_other_answers_or_the_stop(at_once: Any) -> None:
+def test_slow_and_hanging_responses_delay_neither_other_responses_nor_the_server_stop(at_once: Any) -> None:
     """Measured in computing time: a client that waited for them would wait for minutes."""
     found = beside_hanging(100, requests=100, clock=process_time)
     assert found["beside"] < 2.5 * found["alone"], found

@@ -21,7 +21,9 @@ from tests.persistence.serving import refusal, serving, wait_until
 from tests.thorough import tries
 
 
-def test_a_restart_keeps_worlds_and_changes_no_answer(kept: Kept, tmp_path: Path) -> None:
+def test_a_restarted_server_has_the_same_worlds_and_gives_the_same_answers(
+    kept: Kept, tmp_path: Path
+) -> None:
     """The next server has a shorter journal. Meanwhile no other server can use the file."""
     path, linked, symlink = tmp_path / "worlds", tmp_path / "hard-link", tmp_path / "symlink"
     assert kept.path.with_name("worlds").is_symlink()
@@ -42,7 +44,7 @@ def test_a_restart_keeps_worlds_and_changes_no_answer(kept: Kept, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_a_delayed_request_ends_with_the_server(tmp_path: Path) -> None:
+def test_a_delayed_request_never_takes_effect_after_a_restart_of_the_server(tmp_path: Path) -> None:
     """It never takes effect. The past has the request and its fault, and can be replayed.
 
     The journal has dropped the state before the request.
@@ -80,7 +82,7 @@ def with_checksum(content: bytes) -> bytes:
 
 @settings(max_examples=tries(10))
 @given(data=st.data())
-def test_damage_anywhere_is_refused(kept: Kept, data: st.DataObject) -> None:
+def test_a_state_file_with_damage_at_any_byte_is_refused(kept: Kept, data: st.DataObject) -> None:
     """A wrong byte, a missing end, and bytes after the end."""
     content, path = bytearray(kept.path.read_bytes()), kept.path.with_name("damaged")
     at = data.draw(st.integers(0, len(content) - 1))
@@ -92,7 +94,7 @@ def test_damage_anywhere_is_refused(kept: Kept, data: st.DataObject) -> None:
         assert "damaged" in words or "is not a state file" in words or "of version" in words
 
 
-def test_damage_with_a_correct_checksum_is_refused_without_the_name_of_an_exception(
+def test_a_damaged_state_file_with_a_correct_checksum_is_refused_in_plain_words(
     kept: Kept, tmp_path: Path
 ) -> None:
     content, random, refusals, path = kept.path.read_bytes(), Random(7), set(), tmp_path / "worlds"
@@ -105,13 +107,15 @@ def test_damage_with_a_correct_checksum_is_refused_without_the_name_of_an_except
     assert [words for words in refusals if "Error" in words or "(" in words] == []
 
 
-def test_records_of_another_version_are_refused_by_name(kept: Kept, tmp_path: Path) -> None:
+def test_a_state_file_of_another_version_is_refused_with_the_name_of_the_record(
+    kept: Kept, tmp_path: Path
+) -> None:
     path = tmp_path / "older"
     path.write_bytes(with_checksum(kept.path.read_bytes().replace(b"Order(id", b"Order(no", 1)))
     assert "fields of Order differ" in refusal(path)
 
 
-def test_a_file_that_no_server_can_use_is_refused_and_stays(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_state_file_is_refused_and_not_changed(tmp_path: Path) -> None:
     path, fifo = tmp_path / "other", tmp_path / "fifo"
     for content, words in (
         (b"zones: {com: {}}\n", "is not a state file"),
@@ -127,7 +131,7 @@ def test_a_file_that_no_server_can_use_is_refused_and_stays(tmp_path: Path) -> N
     assert sorted(tmp_path.iterdir()) == [fifo, path]
 
 
-def test_a_full_disk_leaves_the_last_save(kept: Kept, tmp_path: Path) -> None:
+def test_the_last_save_survives_a_full_disk(kept: Kept, tmp_path: Path) -> None:
     """A limit of the size of files stands for the disk."""
     program("prlimit")
     path = tmp_path / "worlds"
@@ -176,7 +180,7 @@ class Disk:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the shim reads /proc")
-def test_every_prefix_of_the_events_leaves_the_last_save_or_the_next(kept: Kept) -> None:
+def test_a_power_loss_at_any_point_leaves_the_last_save_or_the_next(kept: Kept) -> None:
     """A save is over, and has to stay, when the next begins, and at the end."""
     rows, disk, over, begun = kept.events, Disk(kept.path), 0, 0
     saves = [row["content"] for row in rows if (row["event"], row["path"]) == ("rename", str(kept.path))]

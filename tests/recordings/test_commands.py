@@ -63,7 +63,9 @@ def test_a_recording_replays_in_another_environment(written: Path) -> None:
     assert command("replay", written).out.startswith("identical to the byte: ")
 
 
-def test_a_difference_is_shown_with_both_sides(written: Path, tmp_path: Path) -> None:
+def test_replay_shows_the_recorded_and_the_replayed_value_of_a_difference(
+    written: Path, tmp_path: Path
+) -> None:
     """The body of an answer, or an event. An event that only one side has has nothing on third parties."""
     other, steps = tmp_path / "other.recording", lines(written.read_bytes())
     at = max(at for at, step in enumerate(steps) if step.get("step") == "events")
@@ -91,7 +93,7 @@ def test_a_difference_is_shown_with_both_sides(written: Path, tmp_path: Path) ->
     assert "lost.com" in theirs
 
 
-def test_a_damaged_file_is_refused(written: Path, tmp_path: Path) -> None:
+def test_a_damaged_recording_is_refused(written: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.recording"
     other.write_bytes(written.read_bytes()[:-9])
     for name in (["replay"], ["recording", "open"]):

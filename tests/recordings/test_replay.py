@@ -100,7 +100,7 @@ NEXT: dict[str, Callable[[Sandbox], object]] = {
 }
 
 
-def test_an_event_that_is_due_at_once_is_replayed_in_its_place(subtests: pytest.Subtests) -> None:
+def test_an_event_that_is_due_at_once_is_replayed_at_the_same_position(subtests: pytest.Subtests) -> None:
     for act, then in zip(cycle(AT_ONCE), [*NEXT, *NEXT], strict=False):
         with subtests.test(act, then=then):
             sandbox = Sandbox()
@@ -109,7 +109,7 @@ def test_an_event_that_is_due_at_once_is_replayed_in_its_place(subtests: pytest.
             assert_replays(sandbox)
 
 
-def test_an_event_of_a_running_clock_is_replayed_in_its_place(subtests: pytest.Subtests) -> None:
+def test_an_event_of_a_running_clock_is_replayed_at_the_same_position(subtests: pytest.Subtests) -> None:
     for then in ("nothing", "a rewind", "an advance"):
         with (
             subtests.test(then),
@@ -125,7 +125,7 @@ def test_an_event_of_a_running_clock_is_replayed_in_its_place(subtests: pytest.S
             assert replayed.identical, replayed.difference
 
 
-def test_a_recording_begins_where_the_journal_begins() -> None:
+def test_a_recording_begins_with_the_first_request_in_the_journal() -> None:
     """A request whose body was cut is not replayed, and a note says why."""
     sandbox = Sandbox(REGISTRY, journal=4, journal_body=300)
     for number in range(7):
@@ -141,7 +141,7 @@ def test_a_recording_begins_where_the_journal_begins() -> None:
     assert replayed.sandbox.export() == sandbox.export()
 
 
-def test_a_recording_of_a_branch_begins_where_the_branch_begins() -> None:
+def test_a_recording_of_a_branch_begins_at_the_start_of_the_branch() -> None:
     sandbox = Sandbox(REGISTRY)
     sandbox.client().get("/v3/balance")
     branch = sandbox.load(sandbox.export()).branch.name
@@ -152,7 +152,7 @@ def test_a_recording_of_a_branch_begins_where_the_branch_begins() -> None:
     assert (replayed.identical, replayed.requests, replayed.notes) == (True, 2, ())
 
 
-def test_a_recording_of_a_branch_from_another_fixture_begins_with_the_state_of_the_branch() -> None:
+def test_a_recording_of_a_branch_from_another_fixture_begins_with_the_fixture_of_the_branch() -> None:
     sandbox, fixture = Sandbox(REGISTRY), Sandbox(REGISTRY).export()
     sandbox.load(fixture)
     sandbox.reset()
@@ -164,7 +164,7 @@ def test_a_recording_of_a_branch_from_another_fixture_begins_with_the_state_of_t
     assert replayed.sandbox.export() == sandbox.export()
 
 
-def test_an_opened_recording_is_a_new_world_at_the_end_of_the_recording() -> None:
+def test_opening_a_recording_creates_a_world_with_the_final_state() -> None:
     sandbox = Sandbox(REGISTRY)
     before, held = sandbox.export(), {account.key for account in sandbox.accounts.list().accounts}
     opened = sandbox.worlds.open(CONTENT, name="opened")
@@ -180,7 +180,7 @@ def test_an_opened_recording_is_a_new_world_at_the_end_of_the_recording() -> Non
     assert sandbox.worlds.open(changed).difference == "the end: the number of requests differs"
 
 
-def test_a_recording_cannot_name_files() -> None:
+def test_a_recording_cannot_make_the_server_read_files() -> None:
     head = {**LINES[0], "settings": {"fixture": "/etc/hostname", "profile": "/etc/hostname"}}
     sandbox = Sandbox(REGISTRY)
     with pytest.raises(Refused, match=r"invalid_recording.*unknown settings: fixture, profile"):
@@ -195,7 +195,7 @@ def assert_refused(content: bytes, problem: str) -> None:
 
 @settings(max_examples=tries(40))
 @given(at=st.integers(0, len(CONTENT) - 1), bit=st.integers(0, 7), more=st.binary(min_size=1, max_size=40))
-def test_a_damaged_file_is_refused(at: int, bit: int, more: bytes) -> None:
+def test_a_damaged_recording_is_refused(at: int, bit: int, more: bytes) -> None:
     """A flipped bit, a missing end, and bytes after the end."""
     flipped = bytearray(CONTENT)
     flipped[at] ^= 1 << bit
@@ -206,14 +206,16 @@ def test_a_damaged_file_is_refused(at: int, bit: int, more: bytes) -> None:
 
 @settings(max_examples=tries(40))
 @given(at=st.integers(0, len(LINES) - 1), value=st.none() | st.integers() | st.text(), data=st.data())
-def test_a_line_or_a_value_of_the_wrong_type_is_refused(at: int, value: Any, data: st.DataObject) -> None:
+def test_a_recording_with_a_line_or_value_of_the_wrong_type_is_refused(
+    at: int, value: Any, data: st.DataObject
+) -> None:
     key = data.draw(st.sampled_from([field for field in LINES[at] if field not in ("recording", "step")]))
     other = {**LINES[at], key: 1.5}
     for line, problem in ((value, "Expected `object`, got"), (other, rf"(.*at `\$\.)?{key}")):
         assert_refused(packed([*LINES[:at], line, *LINES[at + 1 :]]), f"line {at + 1}: {problem}")
 
 
-def test_lines_in_the_wrong_place_are_refused() -> None:
+def test_a_recording_with_misplaced_lines_is_refused() -> None:
     count = len(LINES)
     cases: list[tuple[list[Any], str]] = [
         ([], "line 1: this is not a recording: it does not begin with the format's version"),
@@ -283,7 +285,7 @@ GIVEN: dict[str, Callable[[Sandbox], object]] = {
 }
 
 
-def test_a_code_of_a_control_call_stays(subtests: pytest.Subtests) -> None:
+def test_a_recording_keeps_the_auth_code_of_a_control_call(subtests: pytest.Subtests) -> None:
     for case, give in GIVEN.items():
         with subtests.test(case):
             sandbox = Sandbox(REGISTRY)
@@ -327,7 +329,7 @@ def _statuses(sandbox: Sandbox) -> list[int]:
     ]
 
 
-def test_a_match_for_a_secret_of_another_service_finds_the_same_requests(subtests: pytest.Subtests) -> None:
+def test_a_match_with_a_masked_secret_has_the_same_effect_in_a_replay(subtests: pytest.Subtests) -> None:
     """A replay leaves out the requests that the match may find. The recording does not have the secret."""
     for number, (case, match) in enumerate(LOOKED_FOR.items()):
         with subtests.test(case):
@@ -348,7 +350,7 @@ def test_a_match_for_a_secret_of_another_service_finds_the_same_requests(subtest
             assert replayed.sandbox.accounts["other"].balance == sandbox.accounts["other"].balance
 
 
-def test_a_number_can_be_a_secret() -> None:
+def test_a_replay_skips_requests_with_a_masked_number() -> None:
     """In any notation. A replay leaves out the request, because the mask is text."""
     for number in ("1e-7", "-5", "0", "123456789012345678901234567890"):
         sandbox, body = Sandbox(REGISTRY), f'{{"password": {number}}}'
@@ -359,7 +361,7 @@ def test_a_number_can_be_a_secret() -> None:
         _replays(sandbox)
 
 
-def test_secrets_of_the_sandbox_and_their_patterns_stay() -> None:
+def test_a_recording_keeps_secrets_of_the_sandbox_and_patterns_that_match_them() -> None:
     """Records of the registry are test data, also if they look like secrets."""
     contact: Any = {"name": "Mary", "company": "https://mary:pa55word@shop.example/"}
     for token in ("main-*", "main-token"):
@@ -371,7 +373,7 @@ def test_secrets_of_the_sandbox_and_their_patterns_stay() -> None:
         _replays(sandbox)
 
 
-def test_a_recording_has_no_secret_of_the_answer_of_a_fault() -> None:
+def test_a_recording_masks_secrets_in_the_response_of_a_fault() -> None:
     sandbox = Sandbox(REGISTRY)
     sandbox.faults.add("error", status=401, body={"token": "live-token-22"})
     assert sandbox.client().get("/v3/balance").json == {"token": "live-token-22"}
@@ -380,7 +382,7 @@ def test_a_recording_has_no_secret_of_the_answer_of_a_fault() -> None:
     assert replay(content).identical
 
 
-def test_a_masked_secret_is_no_trace_in_other_words() -> None:
+def test_masking_a_short_or_common_secret_changes_no_other_words() -> None:
     for secret in ("***", "-", "code", "ä", "0000", "aaaa", "Tr0ub4dor&3"):
         sandbox = Sandbox(REGISTRY)
         sandbox.app.test_client().get("/V2.0/domain/active.com", headers={"X-Auth-Token": secret})

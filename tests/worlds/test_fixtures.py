@@ -11,7 +11,9 @@ from tests.registry import REGISTRY
 from tests.worlds.control import Control, holds, inside, register, renew
 
 
-def test_load_brings_back_the_exported_world(sandbox: Sandbox, steer: Control, tmp_path: Path) -> None:
+def test_loading_an_export_restores_the_exported_world(
+    sandbox: Sandbox, steer: Control, tmp_path: Path
+) -> None:
     api, file = inside(sandbox), tmp_path / "exported.yaml"
     register(api, "exported.com", 3)
     renew(api, "active.com")
@@ -64,7 +66,7 @@ def test_an_export_keeps_the_windows_of_a_rate_limit(sandbox: Sandbox) -> None:
             sandbox.load(f"{fault}{{main: {window}}}")
 
 
-def test_a_fixture_declares_faults(sandbox: Sandbox, steer: Control) -> None:
+def test_a_fixture_can_declare_fault_rules(sandbox: Sandbox, steer: Control) -> None:
     text = sandbox.export() + (
         "faults:\n"
         "  soon: {kind: close, match: {operation: v3.balance}, when: {from: +1d, until: +2d}}\n"
@@ -84,7 +86,7 @@ def test_a_fixture_declares_faults(sandbox: Sandbox, steer: Control) -> None:
     assert "did you mean v3.balance" in message
 
 
-def test_an_export_overrides_the_assumptions_of_the_server() -> None:
+def test_a_loaded_export_overrides_the_assumptions_of_the_server() -> None:
     observed, plain = Sandbox(REGISTRY, profile="observed"), Sandbox(REGISTRY)
     observed.load(plain.export())
     assert observed.assumptions.list() != plain.assumptions.list()

@@ -38,7 +38,7 @@ def test_credentials_or_a_path_prefix_lead_to_a_fork(sandbox: Sandbox) -> None:
         assert outcomes == ["ok"] * 4 + ["unknown_key"]
 
 
-def test_a_fork_begins_at_the_present_of_its_source(sandbox: Sandbox, main: Api) -> None:
+def test_a_fork_begins_with_the_present_state_of_its_source(sandbox: Sandbox, main: Api) -> None:
     register(main, "before.com")
     sandbox.clock.advance("P3D")
     fork = sandbox.fork(assume={"v3.ids": "integer"})
@@ -52,7 +52,7 @@ def test_a_fork_begins_at_the_present_of_its_source(sandbox: Sandbox, main: Api)
     assert sandbox.clock.now == datetime(2026, 3, 4, 12, tzinfo=UTC)
 
 
-def test_a_fork_of_a_past_point_has_its_names_and_its_instant() -> None:
+def test_a_fork_of_a_past_point_has_the_names_and_the_time_of_that_point() -> None:
     with freeze_time("2031-05-01") as machine:
         sandbox = Sandbox(REGISTRY, frozen=False)
         main, began = inside(sandbox), sandbox.clock.now
@@ -76,7 +76,7 @@ def test_a_fork_of_a_past_point_has_its_names_and_its_instant() -> None:
         assert still.clock.now == began
 
 
-def test_a_fixture_makes_a_fork_by_name_and_by_text(sandbox: Sandbox, steer: Control) -> None:
+def test_a_fork_can_start_from_the_name_or_the_text_of_a_fixture(sandbox: Sandbox, steer: Control) -> None:
     body = {"fixture": "empty", "name": "blank", "now": "2030-01-01", "frozen": False}
     named = steer.post("worlds/fork", body)
     assert (named["name"], named["orders"], named["frozen"]) == ("blank", 0, False)
@@ -90,7 +90,9 @@ def test_a_fixture_makes_a_fork_by_name_and_by_text(sandbox: Sandbox, steer: Con
     assert created.startswith("2031-05-04")
 
 
-def test_a_caller_sees_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fork_request_cannot_read_files_of_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "own.yaml"
     file.write_text(REGISTRY.read_text(encoding="utf-8"), encoding="utf-8")
@@ -121,7 +123,7 @@ REFUSED: list[tuple[dict[str, object], int, str, str]] = [
 ]
 
 
-def test_a_refused_fork_makes_no_world(subtests: pytest.Subtests, steer: Control) -> None:
+def test_a_refused_fork_creates_no_world(subtests: pytest.Subtests, steer: Control) -> None:
     for body, status, error, words in REFUSED:
         with subtests.test(body=body):
             refused = steer.refused("POST", "worlds/fork", body)
@@ -186,7 +188,9 @@ def assert_apart(sandbox: Sandbox) -> None:
         assert max(Counter(words).values()) == 1
 
 
-def test_a_prefix_accepts_the_credentials_of_all_origins(sandbox: Sandbox, owner: Sandbox) -> None:
+def test_the_path_prefix_of_a_fork_accepts_the_credentials_of_all_its_sources(
+    sandbox: Sandbox, owner: Sandbox
+) -> None:
     first = sandbox.fork(name="first")
     second = first.fork(name="second")
     register(inside(second), "only-there.com")
@@ -204,7 +208,7 @@ def test_a_prefix_accepts_the_credentials_of_all_origins(sandbox: Sandbox, owner
     assert leads_to(sandbox, owner.accounts["main"].key, owner.accounts["main"].secret) == "unknown_key"
 
 
-def test_a_fork_revokes_the_credentials_of_its_origin_too(sandbox: Sandbox) -> None:
+def test_revoking_credentials_in_a_fork_also_revokes_the_inherited_credentials(sandbox: Sandbox) -> None:
     fork = sandbox.fork(name="forked")
     fork.simulate.revoke_credentials(account="main")
     refused = under(sandbox, "forked", sandbox)
@@ -215,7 +219,7 @@ def test_a_fork_revokes_the_credentials_of_its_origin_too(sandbox: Sandbox) -> N
     assert under(sandbox, "forked", sandbox).status == 200
 
 
-def test_a_token_as_key_is_refused_with_its_account(sandbox: Sandbox) -> None:
+def test_a_token_sent_as_an_api_key_is_refused_with_the_name_of_the_account(sandbox: Sandbox) -> None:
     sandbox.fork(name="forked")
     for name in ("main", "other"):
         account = sandbox.accounts[name]
@@ -224,7 +228,7 @@ def test_a_token_as_key_is_refused_with_its_account(sandbox: Sandbox) -> None:
             assert f"it is the token of the account {name}" in client.get(path).message
 
 
-def test_changed_credentials_lead_to_their_world(sandbox: Sandbox) -> None:
+def test_credentials_changed_by_a_load_or_switch_lead_to_the_changed_world(sandbox: Sandbox) -> None:
     fork = sandbox.fork()
     old = fork.accounts["main"]
     text = fork.export().replace(old.key, "changed-key").replace(old.secret, "other-secret")
@@ -260,7 +264,7 @@ WAYS: dict[str, Callable[[Sandbox, Sandbox], object]] = {
 }
 
 
-def test_no_two_worlds_share_credentials(subtests: pytest.Subtests, owner: Sandbox) -> None:
+def test_no_two_worlds_have_the_same_credentials(subtests: pytest.Subtests, owner: Sandbox) -> None:
     for way, take in WAYS.items():
         with subtests.test(way=way):
             sandbox = Sandbox(REGISTRY)
@@ -278,7 +282,7 @@ def test_no_two_worlds_share_credentials(subtests: pytest.Subtests, owner: Sandb
                 assert leads_to(sandbox, held.key, held.secret) == "owner"
 
 
-def test_only_a_deleted_world_frees_its_credentials(sandbox: Sandbox) -> None:
+def test_only_the_deletion_of_a_world_frees_its_credentials(sandbox: Sandbox) -> None:
     gone = sandbox.fork()
     text, key = gone.export(), gone.accounts["main"].key
     gone.close()

@@ -24,7 +24,7 @@ def branches(sandbox: Sandbox) -> list[str]:
     return [branch.name for branch in sandbox.branches]
 
 
-def test_a_rewind_leads_to_before_or_after_a_request(steer: Control, main: Api) -> None:
+def test_a_rewind_goes_back_to_before_or_after_a_request(steer: Control, main: Api) -> None:
     for name in ("one.com", "two.com", "three.com"):
         register(main, name)
     after = steer.post("history/rewind", {"request": "r2", "side": "after"})
@@ -35,7 +35,7 @@ def test_a_rewind_leads_to_before_or_after_a_request(steer: Control, main: Api) 
     assert not holds(main, "two.com")
 
 
-def test_a_rewind_takes_the_clock_back(sandbox: Sandbox, main: Api) -> None:
+def test_a_rewind_sets_the_clock_back(sandbox: Sandbox, main: Api) -> None:
     register(main, "active.com")  # a refused request is a point too
     began = sandbox.clock.now
     events = sandbox.clock.advance("P1Y").events
@@ -51,7 +51,7 @@ def test_a_rewind_takes_the_clock_back(sandbox: Sandbox, main: Api) -> None:
     assert sandbox.clock.advance("P1Y").events == events
 
 
-def test_the_abandoned_future_is_a_branch(steer: Control, main: Api) -> None:
+def test_a_rewind_keeps_the_later_history_as_a_branch(steer: Control, main: Api) -> None:
     register(main, "first-life.com")
     branch = steer.post("history/rewind", {"request": "r1"})["branch"]["name"]
     register(main, "second-life.com", 2)
@@ -107,7 +107,9 @@ def test_a_snapshot_can_be_restored_replaced_and_deleted(sandbox: Sandbox, steer
     assert steer.refused("POST", "snapshots/base/restore")[:2] == (404, "unknown_snapshot")
 
 
-def test_a_reset_is_a_new_beginning(steer: Control, main: Api) -> None:
+def test_a_reset_restores_the_initial_state_and_deletes_snapshots_and_branches(
+    steer: Control, main: Api
+) -> None:
     first = register(main, "anew.com")
     steer.post("snapshots", {"name": "s"})
     steer.post("history/rewind", {"request": "r1"})
@@ -123,7 +125,7 @@ def changes(difference: dict[str, Any], table: str) -> dict[Any, Any]:
     return {row["key"]: (row["change"], row["fields"]) for row in rows}
 
 
-def test_a_request_and_its_difference_are_equal(steer: Control, main: Api) -> None:
+def test_the_journal_lists_the_same_changes_as_a_diff_around_the_request(steer: Control, main: Api) -> None:
     renew(main, "active.com", 2)
     [entry] = steer.get("journal")["requests"]
     difference = steer.get("history/diff", **{"from": "before:r1", "to": "after:r1"})
@@ -134,7 +136,9 @@ def test_a_request_and_its_difference_are_equal(steer: Control, main: Api) -> No
     assert changes(difference, "accounts")[1001][1] == {"balance": {"before": "10000.00", "after": "9970.00"}}
 
 
-def test_any_two_points_have_a_difference(sandbox: Sandbox, steer: Control, main: Api) -> None:
+def test_diff_compares_any_two_points_of_a_world_or_of_two_worlds(
+    sandbox: Sandbox, steer: Control, main: Api
+) -> None:
     steer.post("worlds/fork", {"name": "beside"})
     register(main, "one.com")
     steer.post("snapshots", {"name": "one"})
@@ -156,7 +160,7 @@ def test_any_two_points_have_a_difference(sandbox: Sandbox, steer: Control, main
         assert names == expected, (earlier, later)
 
 
-def test_clock_assumptions_and_fault_rules_differ_as_settings(
+def test_diff_shows_the_clock_assumptions_and_fault_rules_as_settings(
     sandbox: Sandbox, steer: Control, main: Api
 ) -> None:
     sandbox.clock.advance("2d")
@@ -182,9 +186,7 @@ def test_clock_assumptions_and_fault_rules_differ_as_settings(
     assert (settings["faults.c"]["before"], settings["faults.c"]["after"]["kind"]) == (None, "close")
 
 
-def test_records_within_records_are_shown_without_their_secrets(
-    sandbox: Sandbox, steer: Control, main: Api
-) -> None:
+def test_nested_records_are_shown_without_their_secrets(sandbox: Sandbox, steer: Control, main: Api) -> None:
     main.post("/v3/domains/setAuthcode/active.com", {"authCode": "open-sesame"})
     [(_, fields)] = changes(steer.get("history/diff"), "orders").values()
     assert fields == {"auth_code": {"before": "***", "after": "***"}}
@@ -224,7 +226,7 @@ def rows(sandbox: Sandbox, **wanted: Any) -> list[tuple[int, str, str, int | Non
     return [(event.number, event.kind, event.name, event.cause) for event in found(sandbox, **wanted)]
 
 
-def test_events_of_all_kinds_have_their_cause_and_effect(sandbox: Sandbox) -> None:
+def test_events_of_every_kind_have_a_cause_and_an_effect(sandbox: Sandbox) -> None:
     sandbox.simulate.when(after="v3.balance").register("wanted.com", auth_code="their-code")
     connect(sandbox).get("/v3/balance")
     events = sandbox.clock.advance("P250D").events
@@ -262,7 +264,7 @@ def test_a_due_event_of_a_running_clock_has_no_cause(make: Make) -> None:
 WITHOUT_EVENT = ("journal.lines", "journal.export", "journal.verify", "history.reset", "worlds.")
 
 
-def test_each_control_call_that_changes_a_world_is_an_event_until_a_reset(sandbox: Sandbox) -> None:
+def test_each_control_call_that_changes_a_world_is_logged_as_an_event_until_a_reset(sandbox: Sandbox) -> None:
     began, seen = connect(sandbox).get("/_sandbox/events").raw, set()
     for example in EXAMPLES:
         name, reads = example.operation, BY_NAME[example.operation].method == "GET"
@@ -281,7 +283,7 @@ def test_each_control_call_that_changes_a_world_is_an_event_until_a_reset(sandbo
     assert connect(sandbox).get("/_sandbox/events").raw == began
 
 
-def test_a_rewind_takes_events_back_to_a_branch(sandbox: Sandbox) -> None:
+def test_a_rewind_moves_the_later_events_to_a_branch(sandbox: Sandbox) -> None:
     api = connect(sandbox)
     request = api.get("/v3/balance").headers["x-sandbox-request"]
     sandbox.clock.advance("P60D")
@@ -295,7 +297,7 @@ def test_a_rewind_takes_events_back_to_a_branch(sandbox: Sandbox) -> None:
     assert rows(sandbox)[: len(later)] == later
 
 
-def test_a_fork_has_its_own_events(sandbox: Sandbox) -> None:
+def test_a_fork_has_a_separate_event_log(sandbox: Sandbox) -> None:
     sandbox.clock.advance("P1D")
     with sandbox.fork(now="2026-09-01T00:00:00Z") as fork:
         *before, forked = found(fork)

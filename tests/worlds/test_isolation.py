@@ -55,7 +55,7 @@ def drive(url: str, number: int, world: dict[str, Any]) -> dict[str, Any]:
     return seen
 
 
-def test_worlds_of_several_threads_are_as_alone() -> None:
+def test_worlds_used_by_several_threads_behave_like_single_worlds() -> None:
     sandbox, alone = Sandbox(REGISTRY), Sandbox(REGISTRY)
     worlds = [control(sandbox).post("worlds/fork", {"seed": f"seed {number}"}) for number in range(WORLDS)]
     before = whole(sandbox)
@@ -70,7 +70,7 @@ def test_worlds_of_several_threads_are_as_alone() -> None:
     assert whole(sandbox) == before
 
 
-def test_worlds_are_forked_rewound_and_deleted_beside_requests() -> None:
+def test_several_threads_can_fork_rewind_and_delete_worlds() -> None:
     sandbox = Sandbox(REGISTRY)
 
     def work(_: int) -> bool:
@@ -139,7 +139,9 @@ CALLS: dict[str, tuple[Callable[[Sandbox], Any], Callable[[Sandbox], tuple[bool,
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no interval timer")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # raised in a ``__del__``
 @pytest.mark.parametrize("call", CALLS)
-def test_an_interruption_leaves_effect_and_entry_or_neither(sandbox: Sandbox, call: str) -> None:
+def test_an_interrupted_call_leaves_both_its_effect_and_its_log_entry_or_neither(
+    sandbox: Sandbox, call: str
+) -> None:
     act, facts = CALLS[call]
     register(inside(sandbox), "old.com")
     act(sandbox)  # which loads the modules
@@ -231,7 +233,7 @@ def test_a_long_call_blocks_no_other_world(subtests: pytest.Subtests) -> None:
     assert busy.clock.now.year == began.year + 2
 
 
-def test_other_worlds_are_answered_while_a_clock_catches_up() -> None:
+def test_other_worlds_respond_while_the_clock_of_a_world_catches_up() -> None:
     """The clock runs, and two years pass without a request. A malformed request waits for the clock too."""
     sandbox = holding(NAMES, frozen=False)
     sandbox.clock.run()
@@ -283,7 +285,9 @@ PROMPT: list[tuple[str, Any]] = [
 ]
 
 
-def test_calls_cost_in_proportion_to_their_changes(subtests: pytest.Subtests) -> None:
+def test_the_cost_of_a_control_call_depends_on_its_changes_and_not_on_the_world(
+    subtests: pytest.Subtests,
+) -> None:
     sizes = [holding(10), holding(50), holding(500)]  # the first one loads the modules
     for call, body in PROMPT:
         with subtests.test(call=call):

@@ -36,7 +36,7 @@ POINTS = {
 }
 
 
-def test_names_clock_and_journal_are_those_of_the_moment(sandbox: Sandbox) -> None:
+def test_a_view_of_the_past_has_the_names_clock_and_journal_of_its_point(sandbox: Sandbox) -> None:
     before = whole(sandbox)
     with sandbox.serve() as server, connect(server.url) as remote:
         for point, expected in POINTS.items():
@@ -51,7 +51,7 @@ def test_names_clock_and_journal_are_those_of_the_moment(sandbox: Sandbox) -> No
     assert [request.operation for request in past.journal] == ["v3.createDomain", "v3.getDomain"]
 
 
-def test_no_fault_applies_to_a_reader_of_the_past(sandbox: Sandbox) -> None:
+def test_no_fault_applies_to_a_request_to_the_past(sandbox: Sandbox) -> None:
     api = api_of(sandbox)
     rules = [{"kind": "rate_limit", "limit": 1}, {"kind": "latency", "seconds": 60}, {"kind": "reset"}]
     sandbox.faults.replace(rules)
@@ -78,7 +78,7 @@ def test_the_past_cannot_be_changed(sandbox: Sandbox) -> None:
     assert whole(sandbox) == before
 
 
-def test_an_unknown_point_is_an_unknown_world(sandbox: Sandbox) -> None:
+def test_a_request_to_an_unknown_point_is_refused_as_an_unknown_world(sandbox: Sandbox) -> None:
     for point in ("", "yesterday", "before:r9", "snapshot:none", "start@start"):
         with pytest.raises(Refused, match="There is no world"):
             sandbox.at(point).clock.show()

@@ -341,5 +341,5 @@ def _require_sense(steps: Sequence[Step]) -> None:
                 waiting.discard(step.waits or "")
             elif (step.sent is None) is (step.waits is None) or step.waits not in {None, *waiting}:
                 raise BadRecording(
-                    f"line {number}: a request must have either sent, or waits with the value of an earlier line"
+                    f"line {number}: a request must have either sent, or waits with an earlier line's value"
                 )
