@@ -247,7 +247,7 @@ class FaultBook(Struct, frozen=True):
         counts = self.counts
         for name, (earlier, later) in strike.counted.items():
             count = self.count(name)
-            # A new rule may have the name now. The new rule did not count the request.
+            # The name may belong to a newer rule now, which did not count the request.
             if count.matched < later.matched:
                 continue
             windows = earlier.windows if count.windows is later.windows else count.windows

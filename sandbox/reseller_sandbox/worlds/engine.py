@@ -464,7 +464,7 @@ class Engine:
         return renewed(state, self.seed, number, self._index.is_taken, accounts, self.shard)
 
     def _with_free_credentials(self, state: State, world: World, accounts: Iterable[Account]) -> State:
-        """Return ``state`` with new credentials for those ``accounts`` whose credentials are taken."""
+        """Return ``state``, with new credentials for ``accounts`` whose old ones another world has."""
 
         def is_taken(account: Account) -> bool:
             return self._index.is_taken(account, by_other_than=world)

@@ -221,7 +221,7 @@ def _revoked(case: Explanation) -> Allowed | None:
     return Allowed(f"use another account's, or restore the credentials of {account.name}, which are revoked")
 
 
-#: For each rule whose helpful action depends on the state: a function that returns the action.
+#: Functions that find the helpful action for a rule from the state. Other rules have a fixed ``remedy``.
 _BY_STATE: Mapping[Rule, Callable[[Explanation], Allowed | None]] = {
     r.WRONG_STATE: _wrong_state,
     r.TRANSFER_PENDING: _transfer_pending,

@@ -299,7 +299,7 @@ MOST_WAITING = 1000
 
 
 class FeedRecord(Struct, eq=False):
-    """A record in a feed, with its rendered bytes, so that it is rendered once for all followers."""
+    """A record in a feed, with its rendered bytes. The server renders it once for all followers."""
 
     record: Any
     shown: dict[Any, Any] = {}

@@ -33,7 +33,7 @@ from reseller_sandbox.worlds.snapshot import (
 
 T = TypeVar("T")
 
-#: A world with more due events than this takes noticeable time to apply them.
+#: Above this number of due events, a world takes noticeable time to apply them.
 MANY_DUE = 200
 
 
