@@ -76,7 +76,7 @@ def test_calls_change_the_world_of_a_server_up_to_the_spend_limit() -> None:
         texts = [text for _, text in results]
         assert len(json.loads(texts[1])["body"]["domains"]) == 1
         assert json.loads(texts[2])["status"] == 200
-        assert "would spend 12.99, and 10.99 of the limit of 20.50 are spent" in texts[4]
+        assert "would spend 12.99, but 10.99 of the limit of 20.50 is already spent" in texts[4]
         assert json.loads(texts[5])["body"]["error"] == "name_taken"
         assert "did you mean reset?" in texts[6]
         assert "no tool v3_explode" in texts[7]

@@ -146,7 +146,7 @@ def test_options_that_cannot_be_used_are_refused_in_a_line(printed: Printed, sub
         ("sweep=lost", "-sweep: unknown kind 'lost'", "external-changes, time, all"),
         ("sweep-slow=late", "must be a number of seconds above 0; it is 'late'"),
         ("part=3/2", "a part must be N/PARTS with N from 1 to PARTS, such as 1/2, not '3/2'"),
-        ("invariant=nowhere:at_all", "--invariant nowhere:at_all: ModuleNotFoundError"),
+        ("invariant=nowhere:at_all", "--invariant nowhere:at_all cannot be imported: ModuleNotFoundError"),
         ("coverage=htlm", "not 'htlm'; did you mean html"),
         ("cover-min=operation=90", "'operation=90' is invalid; did you mean operations"),
     ):

@@ -469,7 +469,7 @@ def test_an_unusable_file_is_refused_with_the_place_of_the_mistake(subtests: pyt
         (with_one('{"method": "GET", "url": "https://[/v3"}'), "entry 1: request.url is not a URL"),
         (
             with_one('{"method": "GET", "url": "https://a.test/v3/balance"}', coded),
-            "entry 1: has a body that is not base64",
+            "entry 1: has a body that is not valid base64",
         ),
         ('{"log": {"entries": []}}', "not have an answered request of the reseller API"),
         ('{"requests": [{}]}', "request 1: has no request.method"),

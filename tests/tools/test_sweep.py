@@ -205,7 +205,7 @@ def test_a_program_that_fails_without_a_fault_is_refused_with_its_output(subtest
     for script, *problems in (
         ("echo out; echo err >&2; exit 7", "out\nerr\nreseller-sandbox: without any fault", "exit status 7"),
         (f'{sys.executable} -c \'print("x" * 10**6); print("end"); exit(1)\'', "xx\nend\n"),
-        ("true", "has asked its world nothing"),
+        ("true", "sent no request to its sandbox"),
         (f"{ASK} && test ! -e there && touch there", "the second time"),
     ):
         with subtests.test(script):
@@ -230,7 +230,10 @@ def test_wrong_options_are_refused_in_a_line(subtests: pytest.Subtests) -> None:
         (["--kinds", "lost-anser", "--", "true"], "unknown kind 'lost-anser'; did you mean lost-answer?"),
         (["--url", "http://127.0.0.1:1", "--fixture", "empty", "--", "true"], "cannot be used with --url"),
         (["--world", "w1", "--", "true"], "--world requires --url"),
-        (["--invariant", "no_such:thing", "--", "true"], "no_such:thing: ModuleNotFoundError"),
+        (
+            ["--invariant", "no_such:thing", "--", "true"],
+            "no_such:thing cannot be imported: ModuleNotFoundError",
+        ),
         (["--invariant", "os:sep", "--", "true"], "--invariant os:sep is not a function"),
         (["--account", "nobody", "--", "true"], "nobody"),
         (["--", "no-such-program"], "no-such-program cannot be run"),

@@ -1,4 +1,4 @@
-"""Rules of advice: their input, their cases and their findings, with helpers that several rules need."""
+"""The parts of advice: the input of rules, cases, findings, and helpers that several rules use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHOWN = 5
 
 
 class Severity(StrEnum):
-    """The consequence of a finding in production."""
+    """The damage that the finding would cause in production."""
 
     MONEY = "money"
     """Money was spent unnecessarily."""
@@ -43,11 +43,11 @@ class Record(Struct, frozen=True, kw_only=True):
     operations: Mapping[str, ApiOperation]
 
     def operation(self, entry: Entry) -> ApiOperation | None:
-        """Return the operation of the request, or None if no operation of the contract matched."""
+        """Return the operation that the request calls, None if the contract has no such operation."""
         return self.operations.get(entry.operation)
 
     def orders(self, entry: Entry) -> Purpose | None:
-        """Return the purpose of the order that the request places, or None."""
+        """Return the purpose of the order that the request places, None if it places no order."""
         operation = self.operation(entry)
         return operation.orders if operation is not None else None
 
@@ -64,7 +64,7 @@ class Record(Struct, frozen=True, kw_only=True):
 
 
 class Case(Struct, frozen=True):
-    """One case of a rule: the requests that show it, in order, and a summary.
+    """One case in which a rule applies: the requests that show it, in order, and a summary.
 
     ``domains`` are the affected domains in Unicode, by default all domains of the requests. ``amount`` is the
     money spent unnecessarily, if any.
@@ -76,7 +76,7 @@ class Case(Struct, frozen=True):
     amount: Decimal | None = None
 
 
-#: The function of a rule: it yields the cases in a record.
+#: The function of a rule. It yields the cases that it finds in a record.
 Find = Callable[[Record], Iterable[Case]]
 
 
@@ -91,7 +91,7 @@ class AdviceRule(Struct, frozen=True, kw_only=True):
 
 
 def rule(severity: Severity, *, instead: str = "") -> Callable[[Find], AdviceRule]:
-    """Declare a function as a rule with the function's name.
+    """Return a decorator that makes a function a rule of advice. The rule has the name of the function.
 
     The first paragraph of its docstring is the description. The section ``Instead:`` is the recommendation,
     unless several rules share the recommendation ``instead``.
@@ -111,7 +111,7 @@ def rule(severity: Severity, *, instead: str = "") -> Callable[[Find], AdviceRul
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One piece of advice.
+    """One finding of advice, as users see it: the rule, the account, the requests and a summary.
 
     ``account`` is the account's name, and ``domains`` are in Unicode. ``amount`` is the money spent
     unnecessarily in ``currency``, or None.
@@ -137,12 +137,12 @@ def by_account(entries: Iterable[Entry]) -> Iterable[list[Entry]]:
 
 
 def charges(entry: Entry) -> list[LedgerEntry]:
-    """Return the charges of the request."""
+    """Return the ledger entries with which the request was charged."""
     return [charge for charge in entry.charges if charge.amount < 0]
 
 
 def renewals(entry: Entry) -> list[LedgerEntry]:
-    """Return the renewals that the request paid for.
+    """Return the ledger entries of the renewals for which the request was charged.
 
     There are two if a fault carried out the request twice.
     """
@@ -150,18 +150,18 @@ def renewals(entry: Entry) -> list[LedgerEntry]:
 
 
 def cost(entry: Entry, cause: str | None = None) -> Decimal:
-    """Return the total charge of the request, or only the charges with the cause ``cause``."""
+    """Return the sum of the request's charges. With ``cause``, count only the charges with this cause."""
     return -sum((charge.amount for charge in charges(entry) if cause in (None, charge.cause)), Decimal(0))
 
 
 def currency(entry: Entry) -> str | None:
-    """Return the currency in which the request was charged, or None."""
+    """Return the currency in which the request was charged, None if it was not charged."""
     accounts = entry.after.state.accounts
     return next((accounts[charge.account].currency for charge in charges(entry)), None)
 
 
 def clock_runs(entry: Entry) -> bool:
-    """Whether the clock ran at the request. Under a frozen clock, pauses leave no trace."""
+    """Whether the world's clock ran at the request. A frozen clock does not show the pauses of a client."""
     return not entry.before.clock.frozen
 
 
@@ -171,7 +171,7 @@ def answer_lost(entry: Entry) -> bool:
 
 
 def names(*entries: Entry) -> tuple[str, ...]:
-    """Return the domains of the requests in Unicode, without duplicates."""
+    """Return the domain names in the requests, in Unicode and without duplicates."""
     return tuple(dict.fromkeys(to_unicode(name) for entry in entries for name in entry.domains))
 
 
@@ -193,7 +193,7 @@ def times(count: int) -> str:
 
 
 def listed(words: Iterable[str]) -> str:
-    """Return comma-separated words without duplicates, only the first few of many."""
+    """Join words with commas, without duplicates. Long lists end with the number of the other words."""
     distinct = list(dict.fromkeys(words))
     shown = ", ".join(distinct[:_SHOWN])
     return shown if len(distinct) <= _SHOWN else f"{shown} and {len(distinct) - _SHOWN} more"

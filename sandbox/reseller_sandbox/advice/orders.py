@@ -1,4 +1,4 @@
-"""Orders that were paid twice, repeated after a lost response, or not paid."""
+"""Rules about orders that were paid twice, repeated after a lost response, or not paid."""
 
 from __future__ import annotations
 
@@ -36,14 +36,15 @@ from reseller_sandbox.worlds import Entry
 #: runs again within this time.
 SOON = timedelta(minutes=90)
 
-#: The same limit after a lost response, because the client may retry much later.
+#: The maximum time between two equal renewals if the response to the first was lost. The client may retry
+#: much later.
 AFTER_A_LOST_ANSWER = timedelta(days=1)
 
 
 @rule(Severity.MONEY)
 def renewed_twice(record: Record) -> Iterator[Case]:
-    """The same renewal, of a name for the same years, carried out twice in 90 minutes.
-    If the response to the first was lost, the limit is a day.
+    """A name renewed twice within 90 minutes, each time for the same number of years.
+    If the response to the first renewal was lost, the limit is a day.
 
     Instead:
         Before you repeat a renewal, compare the name's expiry date with the date before the first attempt.
@@ -120,7 +121,7 @@ def renewed_after_auto_renewal(record: Record) -> Iterator[Case]:
 
 
 def _timed_events(record: Record) -> Iterator[RegistryEvent]:
-    """Yield the events in the registry that happened by time or by schedule during the record."""
+    """Yield the events during the record that no request caused: timed events and scheduled actions."""
     for event in record.present.log.events:
         if event.registry_event is not None and event.at >= record.beginning.clock.instant:
             yield event.registry_event
@@ -164,7 +165,7 @@ def lost_answer_ignored(record: Record) -> Iterator[Case]:
 
 
 class UnknownOrder(Struct):
-    """An order whose response was lost or late.
+    """An order whose result the client did not know at first, because the response was lost or late.
 
     ``first`` placed the order for ``name``. ``again`` are its repetitions, until another request showed the
     client the result. ``is_known`` is whether there was such a request.
@@ -177,13 +178,13 @@ class UnknownOrder(Struct):
     is_known: bool = False
 
     def case(self, summary: str, again: list[Entry]) -> Case:
-        """Return the case that this order and ``again`` show."""
+        """Return the case that this order shows, together with the later requests in ``again``."""
         amount_spent = cost(self.first) if currency(self.first) else None
         return Case([self.first, *again], summary, (to_unicode(self.name),), amount_spent)
 
 
 def _unknown_orders(record: Record) -> list[UnknownOrder]:
-    """Return the orders with lost or late responses, in order, whichever interface they came through."""
+    """Return the orders whose response was lost or late, in order, from all interfaces."""
     orders: list[UnknownOrder] = []
     unknown: dict[tuple[str | None, str], UnknownOrder] = {}
     for entry in record.entries:
@@ -204,7 +205,7 @@ def _unknown_orders(record: Record) -> list[UnknownOrder]:
 
 
 def _repeated(record: Record, kind: Purpose, *refused_by: refusals.Rule) -> Iterator[Case]:
-    """Yield the orders of a kind that were placed again and refused by one of ``refused_by``."""
+    """Yield a case for each order of a kind that was placed again, and then refused by ``refused_by``."""
     for order in _unknown_orders(record):
         again = [entry for entry in order.again if entry.refused and entry.refused.rule in refused_by]
         if order.kind != kind or not again:
@@ -239,7 +240,7 @@ def auto_renewal_unpaid(record: Record) -> Iterator[Case]:
         paid = [entry for entry in before if charges(entry)]
         name, reason = to_unicode(failed.subject), failed.note.rpartition(": ")[2]
         yield Case(
-            # the last payment before, or else the last request before, or else the first request
+            # the last payment before, otherwise the last request before, otherwise the first request
             [(paid or before or requests[:1])[-1]],
             f"The automatic renewal of {name} on {wire(failed.at)} failed: {reason}. The name expired and is "
             f"now {stage.value.replace('_', ' ')}.",

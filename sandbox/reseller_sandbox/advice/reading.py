@@ -1,4 +1,4 @@
-"""Data that the client did not read: the other pages of a list, and prices."""
+"""Rules about data that the client did not read: the other pages of a list, and prices."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from reseller_sandbox.worlds import Entry
 #: The default number of names per page.
 PER_PAGE = 100
 
-#: A page number with this many digits or more is ignored.
+#: Page numbers with this many digits or more are ignored, because no list is so long.
 _DIGITS = 12
 
 
 class _Page(NamedTuple):
-    """A page that was read: request, number, length, and count of all names."""
+    """A page of a list that a client read: its request, number, length, and the count of all names."""
 
     entry: Entry
     number: int
@@ -47,7 +47,7 @@ class _Page(NamedTuple):
 
     @property
     def following(self) -> range:
-        """The positions of the next page's names, empty after the last page."""
+        """The positions of the next page's names in the list, empty after the last page."""
         return range(self.names.stop, min(self.names.stop + self.length, self.total))
 
 
@@ -79,7 +79,7 @@ def pages_not_followed(record: Record) -> Iterator[Case]:
 
 
 def _read(entry: Entry) -> _Page | None:
-    """Return the page that a request read, by its path or its query, or None.
+    """Return the page of a list that a request read, None if its number or length is not a positive number.
 
     The count of all names comes from the state at the request, because the response may be too long for the
     journal.
@@ -97,7 +97,7 @@ def _read(entry: Entry) -> _Page | None:
     return _Page(entry, int(page), int(per_page), state.orders_of_account.count((holder,)))
 
 
-#: The smallest number of refusals without a correct order. A client may learn the price from one refusal.
+#: Minimum number of refused orders for a finding. After one refusal, a client may have learned the price.
 TRIES = 2
 
 
@@ -176,7 +176,7 @@ def _sent_and_paid(record: Record, entry: Entry) -> tuple[Decimal, Decimal] | No
 
 
 def _price_sent(record: Record, entry: Entry) -> Decimal | None:
-    """Return the price that the request sent, or None."""
+    """Return the price that the request sent, None if it sent no price."""
     operation = record.operation(entry)
     prices = (_value_at(entry, place) for place in operation.price) if operation is not None else ()
     price = next((price for price in prices if price is not None), None)
@@ -184,7 +184,7 @@ def _price_sent(record: Record, entry: Entry) -> Decimal | None:
 
 
 def _value_at(entry: Entry, place: str) -> Any:
-    """Return the value at a place of the request (see ``ApiOperation``), or None."""
+    """Return the parameter of the request at a place such as ``?period`` or ``order.price``, or None."""
     if place.startswith("?"):
         return dict(entry.query).get(place[1:])
     value = entry.json
@@ -217,5 +217,5 @@ def _never_correct(record: Record, refused_by: refusals.Rule) -> Iterator[list[E
 
 
 def _facts(entries: list[Entry], fact: str) -> list[str]:
-    """Return the value of ``fact`` in each refusal."""
+    """Return the value of ``fact``, such as ``price``, in the details of each refusal."""
     return [str(entry.refused.facts[fact]) for entry in entries if entry.refused is not None]

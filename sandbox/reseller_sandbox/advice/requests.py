@@ -56,7 +56,7 @@ def _is_unguarded(entry: Entry, guard: str) -> bool:
     return bool(renewals(entry)) or (entry.refused is not None and entry.refused.rule is MISSING_PARAMETER)
 
 
-#: The endings of query parameters with credentials, whether the service reads them or not.
+#: The endings of names of query parameters that contain credentials, whether the service reads them or not.
 NAMES = ("APIKEY", "SIGNATURE", "AUTH-TOKEN")
 
 
@@ -109,7 +109,7 @@ READS, WITHIN = 5, timedelta(seconds=2)
 
 @rule(Severity.RISK)
 def polled_without_pause(record: Record) -> Iterator[Case]:
-    """The same read 5 times in a row, or several in turn, within 2 seconds.
+    """The same read sent 5 times within 2 seconds, alone or in turn with other repeated reads.
     The rule applies only under a running clock, because a frozen clock shows no pauses.
 
     Instead:
@@ -120,12 +120,12 @@ def polled_without_pause(record: Record) -> Iterator[Case]:
         for is_visible, run in groupby(
             entries, key=lambda entry: record.is_read(entry) and clock_runs(entry)
         ):
-            if is_visible:  # if a fault stopped a request, the client retries, which is not polling
+            if is_visible:  # a retry after a fault is not polling
                 yield from _without_pause([entry for entry in run if entry.carried_out or entry.refused])
 
 
 def _without_pause(run: list[Entry]) -> Iterable[Case]:
-    """Yield one case with all bursts in a run of reads, if there are any."""
+    """Yield one case with all bursts of equal reads in a run of reads. Yield nothing without a burst."""
     positions = {at for first, last in _bursts(run) for at in range(first, last + 1)}
     polls = [run[at] for at in sorted(positions)]
     if not polls:
@@ -144,7 +144,7 @@ def _paths(entries: Iterable[Entry]) -> str:
 
 
 def _bursts(run: list[Entry]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last position of each burst of ``READS`` equal reads.
+    """Yield the first and the last position of each burst: ``READS`` equal reads within ``WITHIN``.
 
     Each read in between must be repeated as often, or once less. A client that reads many different pages in
     between is not polling.
@@ -200,7 +200,7 @@ def rate_limit_ignored(record: Record) -> Iterator[Case]:
 
 
 def _runs(entries: Iterable[Entry], key: Callable[[Entry], Hashable], least: int) -> Iterator[list[Entry]]:
-    """Yield the runs of at least ``least`` requests with 429 that did not wait, grouped by ``key``."""
+    """Yield runs of at least ``least`` requests that got 429 and did not wait, for each ``key``."""
     runs: dict[Hashable, list[Entry]] = {}
     for entry in entries:
         run = runs.setdefault(key(entry), [])
@@ -215,6 +215,6 @@ def _runs(entries: Iterable[Entry], key: Callable[[Entry], Hashable], least: int
 
 
 def _retry_after(entry: Entry) -> timedelta:
-    """Return the time to wait after a response with 429: a second if it has no Retry-After."""
+    """Return the time to wait after a 429 response: its Retry-After, or one second without Retry-After."""
     seconds = entry.answer_headers.get("Retry-After", "")
     return timedelta(seconds=max(int(seconds), 1) if seconds.isdecimal() else 1)

@@ -7,7 +7,8 @@ from reseller_sandbox.advice.finding import AdviceRule, Finding, Record, currenc
 from reseller_sandbox.registry.contract import Contract
 from reseller_sandbox.worlds import World
 
-#: All rules, in the order of their declaration. Findings with the same first request have this order.
+#: All rules, in the order of their declaration. This is also the order of findings with the same first
+#: request.
 RULES: tuple[AdviceRule, ...] = tuple(
     rule
     for module in (orders, reading, requests)
@@ -29,7 +30,8 @@ def advise(world: World, contract: Contract) -> list[Finding]:
             entries=entries, beginning=world.history.origin, present=world.snapshot, operations=operations
         )
     cases = [(rule, case) for rule in RULES for case in rule.find_cases(record)]
-    cases.sort(key=lambda pair: pair[1].entries[0].number)  # stable: ties keep the catalogue's order
+    # The sort is stable, so cases with the same first request keep the order of RULES.
+    cases.sort(key=lambda pair: pair[1].entries[0].number)
     return [
         Finding(
             rule=rule.name,

@@ -16,7 +16,7 @@ from reseller_sandbox.worlds.journal import Counted, Exercise, Tally
 
 S = TypeVar("S")
 
-#: An item's area and its name in the area.
+#: The area of an item, and its name in the area, such as ``("errors", "v3.getDomain not_found")``.
 Key = tuple[str, str]
 
 #: The numeric fields of a mark.
@@ -24,7 +24,7 @@ _NUMBERS = ("times", "carried_out", "refused", "injected")
 
 
 class Mark(Struct):
-    """How often an item was seen: ``times`` in total.
+    """How often an item of the contract was seen: ``times`` in total.
 
     For an operation, ``carried_out`` and ``refused`` count the outcomes. ``injected`` counts errors that a
     fault injected. ``values`` are the values of an assumption, and ``by`` the requests or tests that first
@@ -46,7 +46,7 @@ class Mark(Struct):
         self.by |= other.by
 
     def since(self, earlier: Mark) -> Mark:
-        """Return the counts since ``earlier``. If the counts were reset since, return all of them."""
+        """Return the counts since ``earlier``. If the counts were reset after that, return all of them."""
         if self.times < earlier.times:
             return self
         counted = {name: getattr(self, name) - getattr(earlier, name) for name in _NUMBERS}
@@ -57,7 +57,7 @@ Marks = dict[Key, Mark]
 
 
 def total(counts: Iterable[tuple[Key, Mark]]) -> Marks:
-    """Return the sum of the counts of each item."""
+    """Add up the counts of each item."""
     marks: Marks = {}
     for key, mark in counts:
         marks.setdefault(key, Mark()).add(mark)
@@ -65,12 +65,12 @@ def total(counts: Iterable[tuple[Key, Mark]]) -> Marks:
 
 
 def exercised(area: str, mark: Mark) -> bool:
-    """Whether an item with this mark counts as exercised."""
+    """Whether an item with this mark counts as exercised: an operation that succeeded, or any item seen."""
     return (mark.carried_out if area == "operations" else mark.times) > 0
 
 
 def marks_of(tally: Tally, contract: Contract) -> Marks:
-    """Return the counts of a tally by item."""
+    """Return how often each item was seen, from the usage counts in ``tally``."""
     return total(_counts(tally, {operation.id: operation for operation in contract}))
 
 
@@ -92,7 +92,7 @@ def _mark(seen: Counted, carried_out: int = 0, refused: int = 0, injected: int =
 def _exercised_by(
     exercise: Exercise, seen: Counted, operation: ApiOperation | None
 ) -> Iterator[tuple[Key, Mark]]:
-    """Yield the items that a request exercised, except for transitions."""
+    """Yield the items that a request exercised, each with its counts, but no transitions."""
     times = seen.times
     if operation is not None:
         name = operation.id
@@ -111,7 +111,7 @@ def _exercised_by(
 
 
 def _shows_stage(operation: ApiOperation, exercise: Exercise) -> bool:
-    """Whether a request passed the check of the stage, or was refused by it."""
+    """Whether a request passed the check of the name's stage, or was refused by that check."""
     if exercise.carried_out:
         return True
     begin = checks_stage(operation)
@@ -119,7 +119,7 @@ def _shows_stage(operation: ApiOperation, exercise: Exercise) -> bool:
 
 
 class _Share(Struct, frozen=True, kw_only=True):
-    """The number and percentage of covered items in a set of items. ``about`` describes the set."""
+    """The number and the percentage of the covered items among some items, which ``about`` describes."""
 
     covered: int
     total: int
@@ -127,7 +127,7 @@ class _Share(Struct, frozen=True, kw_only=True):
     about: str
 
     def __str__(self) -> str:
-        """Return the share in one line that begins with the name."""
+        """Return the share as a line, such as ``all: 120 of 400, 30 %``."""
         name = getattr(self, self.__struct_fields__[0])
         return f"{name}: {self.covered} of {self.total}, {self.percentage:g} %"
 
@@ -158,7 +158,7 @@ class Summary(Struct, frozen=True, kw_only=True):
     areas: tuple[AreaCovered, ...]
 
 
-#: The figures, each with a description of its items. The first one is the default of a minimum.
+#: The figures, each with a description of its items. A minimum without a name is for the first figure.
 FIGURES: Mapping[str, str] = {
     "used": "operations that you use, and the stages of names for them",
     "used-errors": "documented errors of the operations that you use",
@@ -167,7 +167,7 @@ FIGURES: Mapping[str, str] = {
 
 
 class ItemCovered(Struct, frozen=True, kw_only=True):
-    """One item with its counts. For the fields, see ``Mark``."""
+    """One item of the contract with its counts. For the fields, see ``Mark``."""
 
     area: str
     item: str
@@ -193,12 +193,12 @@ class ItemCovered(Struct, frozen=True, kw_only=True):
 
     @property
     def only_injected(self) -> bool:
-        """Whether this is an error that only faults caused, never a rule."""
+        """Whether this is an error that only faults caused, and no rule of the registry."""
         return self.area == "errors" and self.covered and self.injected == self.times
 
 
 def covered(items: Iterable[Item], marks: Mapping[Key, Mark], most: int | None = None) -> list[ItemCovered]:
-    """Return every item with its counts.
+    """Return every item with its counts, and whether it counts as exercised.
 
     With ``most``, an item lists at most that many of its requests or tests.
     """

@@ -28,19 +28,19 @@ from reseller_sandbox.registry.model import Stage
 from reseller_sandbox.registry.state import State
 from reseller_sandbox.values.parameters import docstring
 
-#: The name of most samples, its authorization code and its expiry date, as in ``samples.yaml``.
+#: The domain of most sample requests, its authorization code and its expiry date, as in ``samples.yaml``.
 NAME, CODE, EXPIRES = "to-cover.com", "Code-To-Cover", "2030-06-01"
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """A call to make first: its operation, such as ``names.add``, and its parameters."""
+    """A control operation to call before a request, such as ``names.add``, with its parameters."""
 
     call: str
     parameters: Mapping[str, Any]
 
 
 class Sample(Struct, frozen=True, kw_only=True):
-    """A request with its preconditions.
+    """A sample request for an operation, with its preconditions.
 
     ``body`` is its body, ``about`` its domain name. ``holder`` and ``stage`` are the state of the name, and
     ``needs`` the other calls to make first.
@@ -54,7 +54,7 @@ class Sample(Struct, frozen=True, kw_only=True):
 
 
 class Samples(Struct, frozen=True, kw_only=True):
-    """The content of a file ``samples.yaml``, which describes the fields. Each field is optional."""
+    """The content of a file ``samples.yaml``. The comments in that file explain the fields, all optional."""
 
     places: Mapping[str, str] = {}
     operations: Mapping[str, Sample] = {}
@@ -63,13 +63,13 @@ class Samples(Struct, frozen=True, kw_only=True):
 
 @cache
 def samples(package: str) -> Samples:
-    """Return the samples of the interface in ``package``. Without a file, there are none."""
+    """Return the samples of the interface in ``package``, empty if it has no ``samples.yaml``."""
     file = files(package) / "samples.yaml" if package else None
     text = file.read_text("utf-8") if file is not None and file.is_file() else "{}"
     return convert(yaml.safe_load(text), Samples)
 
 
-#: The parameters of a fault, for each kind that needs parameters.
+#: Sample parameters for each kind of fault that requires parameters.
 FAULTS: Mapping[str, Mapping[str, Any]] = {
     "error": {"error": "internal_error"},
     "latency": {"seconds": 0.1},
@@ -98,14 +98,14 @@ def name_at(stage: str, holder: str = "main", *, autorenew: bool = False) -> tup
     return (SLOW, added) if stage in (Stage.REQUESTED, Stage.PROCESSING) else (added,)
 
 
-#: The call that makes orders take an hour, because otherwise a name leaves some stages at once.
+#: The call that makes orders take an hour. Without it, a name leaves the stages of an order at once.
 SLOW = Step(call="assumptions.set", parameters={"assume": {public_name("order_processing"): 3600}})
 
 #: The call that makes the registry retry a failed automatic renewal each day.
 DAILY = Step(call="assumptions.set", parameters={"assume": {"lifecycle.autorenew.tries": "daily"}})
 
 
-#: The order of the areas. The list of gaps has one gap of each area in turn.
+#: The order of the areas. The list of gaps contains one gap of each area, then the next of each, and so on.
 _TURNS = ("errors", "faults", "stages", "events", "transitions", "operations", "assumptions")
 
 #: The most important errors come first: errors that cost money or a name, before errors of syntax.
@@ -119,7 +119,7 @@ _IMPORTANT = (
 
 
 class RequestToMake(Struct, frozen=True, kw_only=True):
-    """A request of the reseller API.
+    """A request of the reseller API that exercises an item.
 
     It needs the credentials of the account ``main``.
     """
@@ -130,7 +130,7 @@ class RequestToMake(Struct, frozen=True, kw_only=True):
 
 
 class Gap(Struct, frozen=True, kw_only=True):
-    """A missing item, and how to exercise it in words (``how``).
+    """An item that was not exercised, and in words (``how``) how to exercise it.
 
     After the calls in ``needs``, ``request`` exercises the item. For an error, ``request`` succeeds until it
     is changed as ``how`` describes. ``inject`` is the fault that injects the error.
@@ -146,7 +146,7 @@ class Gap(Struct, frozen=True, kw_only=True):
 
 
 def missing(items: Sequence[ItemCovered], contract: Contract) -> list[Gap]:
-    """Return the gaps, one of each area in turn.
+    """Return the gaps in the order of importance. The areas take turns, so each area is near the top.
 
     In each area, operations that have been carried out come first.
     """
@@ -174,7 +174,7 @@ def _detail(item: ItemCovered) -> str:
 
 
 def _gap(item: ItemCovered, operations: Mapping[str, ApiOperation]) -> Gap:
-    """Return the gap for an item, with a way to exercise it."""
+    """Return the gap for an item that was not exercised, with a way to exercise the item."""
     gap = Gap(area=item.area, item=item.item, operation=item.operation, how="")
     if item.operation is not None:
         return _operation_gap(gap, operations[item.operation], _detail(item))
@@ -214,7 +214,7 @@ def _sample(operation: ApiOperation) -> Sample:
 
 
 def _with_request(gap: Gap, operation: ApiOperation, sample: Sample) -> Gap:
-    """Return the gap with a sample request and the calls before the request."""
+    """Return ``gap`` with a sample request, and with the calls that must come before the request."""
     places = {"domainName": sample.about, "domain_name": sample.about, **samples(operation.package).places}
     path = re.sub(r"\{(\w+)\}", lambda match: places.get(match[1], sample.about), operation.path)
     request = RequestToMake(method=operation.method, path=path, body=sample.body)
@@ -228,7 +228,7 @@ def _with_request(gap: Gap, operation: ApiOperation, sample: Sample) -> Gap:
 
 
 def _how_to_be_refused(operation: ApiOperation, rules: Sequence[Rule]) -> str:
-    """Return the message and the remedy of each rule that causes an error."""
+    """Describe in words how to cause an error: the message and the remedy of each rule with this error."""
 
     def plain(template: str) -> str:
         return _PLACE.sub(r"<\1>", _APPENDED.sub("", operation.wording.with_words(template))).rstrip(".")
@@ -237,7 +237,8 @@ def _how_to_be_refused(operation: ApiOperation, rules: Sequence[Rule]) -> str:
     return f"The message is {'. Or: '.join(ways)}."
 
 
-#: A placeholder in a message. An appended placeholder follows a word without a space and is often empty.
+#: A placeholder in a message, such as ``{name}``. A placeholder right after a word is appended to that word,
+#: and is often empty.
 _PLACE = re.compile(r"\{(\w+)[^}]*\}")
 _APPENDED = re.compile(r"(?<=[\w})])\{\w+\}")
 

@@ -30,10 +30,10 @@ AREAS: Mapping[str, str] = {
     "assumptions": "Behaviour that the contract leaves open. An assumption counts when an answer used it.",
 }
 
-#: The assumptions that only timed transitions use, so that no response depends on them.
+#: The assumptions on which only timed transitions depend. Coverage omits them, because no response uses them.
 TIMED_ONLY = frozenset({"lifecycle.autorenew.tries"})
 
-#: The stage names before an order exists, and after it ends.
+#: The names that stand for a stage before an order exists, and after it has ended.
 START, END = "nothing", "nothing more"
 
 #: How items are counted.
@@ -45,7 +45,7 @@ COUNTS = (
 
 
 class Item(NamedTuple):
-    """One item: its area, its name in the area, and its operation, if any."""
+    """One item of the contract: its area, its name in the area, and its operation, if any."""
 
     area: str
     name: str
@@ -58,7 +58,7 @@ class Item(NamedTuple):
 
 
 def items(contract: Contract, like: Glob | None = None) -> Iterator[Item]:
-    """Yield every item, area by area.
+    """Yield every item of the contract, area by area.
 
     With ``like``, yield only items of matching operations. Assumptions are left out if they are about an
     interface without a matching operation.
@@ -102,12 +102,12 @@ def stages(operation: ApiOperation) -> Sequence[Stage]:
 
 @cache
 def transitions() -> Mapping[Move, str]:
-    """Return the name of each transition that requests make, by its two stages."""
+    """Return the names of the transitions that requests cause, keyed by the stages before and after."""
     return {(edge.before, edge.after): transition_name(edge) for edge in edges(State())}
 
 
 def transition_name(edge: Edge) -> str:
-    """Return the name of a transition, which does not depend on its cause."""
+    """Return the name of a transition, such as ``active to redemption``. Its cause is not in the name."""
     return f"{edge.before or START} to {edge.after or END}"
 
 

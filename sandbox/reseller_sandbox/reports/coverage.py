@@ -1,4 +1,4 @@
-"""The report on coverage: as JSON, as lines for a terminal, and as one HTML page."""
+"""The coverage report: as JSON, as lines for a terminal, and as one HTML page."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from reseller_sandbox.reports.html import rendered
 #: The version of the JSON form. An incompatible change increments it.
 VERSION = 1
 
-#: How many gaps the lines list, and the width of a full bar.
+#: Number of gaps that the lines list, and the width of a full bar in characters.
 _GAPS, _BAR = 7, 20
 
-#: How many gaps the page lists at the top, and how many requests or tests it lists for each item.
+#: Number of gaps at the top of the page, and maximum number of requests or tests for each item.
 _GAPS_OF_PAGE, _SEEN_BY = 12, 12
 
 
@@ -54,7 +54,7 @@ class Report(Struct, frozen=True, kw_only=True):
     def of(
         cls, marks: Mapping[Key, Mark], by: Literal["tests", "requests"], operation: str | None = None
     ) -> Self:
-        """Return the report on the operations that match the pattern ``operation``.
+        """Return the coverage report on the operations that match the pattern ``operation``.
 
         Refuse with ``invalid_parameter`` if no operation matches.
         """
@@ -69,7 +69,7 @@ class Report(Struct, frozen=True, kw_only=True):
 
 
 def lines(report: Report) -> Iterator[str]:
-    """Yield the figures of each area and in total, and the important gaps with code that fills them.
+    """Yield the figures of each area and in total, and the most important gaps with code to fill them.
 
     For an error, the code injects the error. A line before it describes how a request causes the error.
     """
@@ -96,11 +96,11 @@ def _gap(gap: Gap, recipe: Callable[[Gap], list[str]]) -> Iterator[str]:
         texts = [gap.how, *recipe(replace(gap, needs=(*gap.needs, gap.inject)))]
     else:
         texts = recipe(gap) or [gap.how]
-    yield from (f"      {line}" for line in texts)  # not wrapped, so that you can paste them
+    yield from (f"      {line}" for line in texts)  # not wrapped, so that users can copy a command
 
 
 def page(report: Report) -> str:
-    """Return the page as HTML."""
+    """Return the coverage report as an HTML page."""
     filters = {"shell": shell, "python": python, "injection": injection}
     of = {area: {item.item: item for item in report.items if item.area == area} for area in AREAS}
     interfaces = groupby(of["operations"].values(), key=lambda item: item.item.partition(".")[0])
@@ -118,13 +118,13 @@ def page(report: Report) -> str:
 
 
 def shell(gap: Gap) -> list[str]:
-    """Return the commands that fill a gap, for a server with the packaged fixture."""
+    """Return the shell commands that fill a gap on a server with the packaged fixture."""
     steps = [_command(step) for step in gap.needs]
     return [*steps, *([_curl(gap.request)] if gap.request is not None else [])]
 
 
 def python(gap: Gap) -> list[str]:
-    """Return the lines of a test that fill a gap, with the pytest fixture ``reseller_sandbox``."""
+    """Return the lines of a Python test that fill a gap, with the pytest fixture ``reseller_sandbox``."""
     steps = [_called(step) for step in gap.needs]
     request = gap.request
     if request is None:
@@ -134,7 +134,7 @@ def python(gap: Gap) -> list[str]:
 
 
 def injection(gap: Gap) -> str:
-    """Return the line that injects an error, or an empty string."""
+    """Return the line of Python that injects the error of a gap, an empty string for other gaps."""
     return _called(gap.inject) if gap.inject is not None else ""
 
 
@@ -144,7 +144,7 @@ def _operation(step: Step) -> Operation:
 
 
 def _placed(step: Step, *places: str) -> tuple[list[Any], dict[str, Any]]:
-    """Return the parameters at the given places by position, and the others by name."""
+    """Split the parameters of a call: values to pass by position (at ``places``), and values by name."""
     placed = [parameter.name for parameter in _operation(step).parameters if parameter.place in places]
     by_place = [step.parameters[name] for name in placed if name in step.parameters]
     return by_place, {name: value for name, value in step.parameters.items() if name not in placed}

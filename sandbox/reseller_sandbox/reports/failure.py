@@ -15,13 +15,13 @@ from reseller_sandbox.reports.html import rendered
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.values.clock import wire
 
-#: How many of the latest requests, movements of money and events of a world are listed.
+#: Maximum number of requests, of movements of money and of events that the report lists for a world.
 LATEST = 100
 
 
 @dataclass(frozen=True)
 class FailedWorld:
-    """A world of a failed test: its settings, requests, money and events, and its recording."""
+    """One world of a failed test: its settings, requests, money, events and recording."""
 
     name: str
     settings: list[tuple[str, list[str]]]
@@ -55,5 +55,5 @@ def page(test: str, failure: str, worlds: Iterable[FailedWorld]) -> str:
 
 
 def _body(body: Any) -> str:
-    """Return the body of a request or a response for people."""
+    """Return the body of a request or a response as text, with JSON indented."""
     return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, indent=2, default=str)

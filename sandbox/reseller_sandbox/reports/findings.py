@@ -1,4 +1,4 @@
-"""Findings of the tools in files: one HTML page for each, JUnit and SARIF for continuous integration."""
+"""Files for the findings of sweep and explore: HTML pages, and JUnit and SARIF for CI systems."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _SOURCE = re.compile(r"(.+?):(\d+)")
 
 
 def write_finding(file: Path, **content: Any) -> str:
-    """Write the page of a finding to a file, and return the file. Raise ``BadSetting``."""
+    """Write the HTML page of a finding to a file, and return the file. Raise ``BadSetting``."""
     return _written(file, rendered("finding.html", **content))
 
 
 class Case(Struct, frozen=True, kw_only=True):
-    """One run of a tool, or a group of runs. ``problem`` is empty unless the case is a finding."""
+    """One run of sweep or explore, or a group of runs. ``problem`` is empty unless the case is a finding."""
 
     group: str
     name: str
@@ -56,7 +56,7 @@ def write_junit(file: Path, tool: str, cases: Iterable[Case]) -> str:
 
 
 def write_sarif(file: Path, tool: str, cases: Iterable[Case]) -> str:
-    """Write the cases with different problems as SARIF 2.1.0. Raise ``BadSetting``."""
+    """Write the cases that have a problem as SARIF 2.1.0, each problem once. Raise ``BadSetting``."""
     first = {(case.group, case.problem): case for case in reversed(list(cases)) if case.problem}
     findings = list(reversed(first.values()))
     driver = {"name": f"reseller-sandbox {tool}", "rules": _rules(findings)}
@@ -82,7 +82,7 @@ def _rules(findings: Sequence[Case]) -> list[dict[str, str]]:
 
 
 def _location(case: Case) -> dict[str, object]:
-    """Return the line that sent the request, or the program or test."""
+    """Return the SARIF location of a case: the line that sent the request, or else the program or test."""
     match = _SOURCE.match(case.source)
     place: dict[str, object] = {
         "artifactLocation": {"uri": match[1] if match else case.group.partition("::")[0]}

@@ -7,8 +7,9 @@ from typing import Any
 
 
 def rendered(template: str, filters: Mapping[str, Callable[..., Any]] | None = None, **values: Any) -> str:
-    """Return the page that a template makes of ``values``."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # late, because only pages need it
+    """Render ``template`` with ``values`` as an HTML page."""
+    # Imported here, because only HTML pages need jinja2.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("reseller_sandbox.reports", "")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)

@@ -1,4 +1,4 @@
-"""Output of commands for people: facts in lines, lists in tables that fit."""
+"""Output of commands for people: single values line by line, lists as tables that fit the terminal."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ from rich.text import Text
 
 from reseller_sandbox.values.text_checks import printable
 
-#: The width of a table without a terminal.
+#: The width of a table in characters if the output is not a terminal.
 _PIPED = 160
 
-#: The largest number of characters of one value.
+#: The maximum length of a value in characters. Longer values are cut.
 _LONGEST = 400
 
-#: The width above which a column is folded, the smallest folded width, and the space between columns.
+#: The width above which a column is folded, the minimum width of a folded column, and the space between
+#: columns.
 _WIDEST = 48
 _NARROWEST = 24
 _BETWEEN = 2
 
-#: The keys of a change in JSON.
+#: The keys of a mapping that describes a change. It is shown as ``before → after``.
 _CHANGE = {"before", "after"}
 
 
 def show(answer: Any) -> None:
-    """Print a result.
+    """Print the result of a command for people.
 
     On a terminal, use colours. Otherwise, omit trailing spaces.
     """
@@ -47,7 +48,7 @@ def show(answer: Any) -> None:
 
 
 def in_lines(answer: Any) -> list[str]:
-    """Return a result in lines, as printed without a terminal."""
+    """Return the result of a command as lines, as they are printed without a terminal."""
     written = StringIO()
     _show(Console(file=written, width=_PIPED, highlight=False, color_system=None), "", answer)
     return [line.rstrip() for line in written.getvalue().splitlines()]
@@ -85,7 +86,7 @@ def _title(console: Console, name: str, gap: bool) -> None:
 
 
 def _is_apart(value: Any, within: str) -> bool:
-    """Whether a value is shown below the facts: a text of several lines, a list, or a nested mapping."""
+    """Whether a value is shown below the single values: a multi-line text, a list, or a nested mapping."""
     if isinstance(value, str):
         return "\n" in value
     return _is_listed(value) or (isinstance(value, Mapping) and not within and not _is_flat(value))
@@ -115,7 +116,7 @@ def _facts(facts: Mapping[str, Any]) -> Table:
 
 
 def _rows(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[Table | Padding]:
-    """Yield a table of the columns that fit, and the names of the other columns."""
+    """Yield a table of the columns that fit, and a line with the names of the columns that do not fit."""
     known = list(dict.fromkeys(key for row in rows for key in row))
     known = [key for key in known if any(row.get(key) not in _EMPTY for row in rows)]
     columns = _fitting(known, rows, width)
@@ -132,7 +133,7 @@ def _rows(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[Table | Pad
 
 
 def _fitting(known: Sequence[str], rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
-    """Return the first columns that fit. Only the last of them may be folded."""
+    """Return the first columns that fit into ``width``. Only the last of them may have folded cells."""
     columns: list[str] = []
     for column in known:
         cells = [line for row in rows for line in _cell(row.get(column)).splitlines()]
@@ -153,7 +154,7 @@ def _numeric(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
 
 
 def _cell(value: Any) -> str:
-    """Return a value in short form, with one line for each of several records."""
+    """Return a value as a short text for a table, with one line for each record of a list."""
     if _is_listed(value):
         return "\n".join(map(_cell, value))
     text = printable(_words(value))

@@ -40,7 +40,7 @@ INVARIANT = "reseller_sandbox_invariant"
 RECORDINGS = "reseller_sandbox_recordings"
 REPORT = "reseller_sandbox_report"
 
-#: The help text of each option, and its arguments for pytest, by name.
+#: For each option: its help text, and the keyword arguments for pytest's ``addoption``.
 OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     MODE: (
         "place of the worlds of reseller-sandbox: process (the default), server (a server of this run), "
@@ -52,8 +52,8 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         {"metavar": "NAMES"},
     ),
     CLOCK: (
-        "clock of the worlds: follow (the time of the tests, also if a test freezes it); by default that of "
-        "the fixture",
+        "clock of the worlds: follow (the time of the tests, also if a test freezes it); default: the clock "
+        "of the fixture",
         {"metavar": "CLOCK"},
     ),
     FENCE: (
@@ -67,8 +67,8 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         {"metavar": "FORM", "nargs": "?", "const": "term", "action": "append"},
     ),
     COVER_MIN: (
-        "minimum coverage in percent of the operations that the tests use, or of others by name as in "
-        "used=90,used-errors=40,all=10,stages=5; the run fails below it",
+        "minimum coverage in percent, such as 90 (of the operations that the tests use) or "
+        "used=90,used-errors=40,all=10,stages=5; the run fails below the minimum",
         {"metavar": "PERCENT"},
     ),
     COVER_OF: ("pattern of the operations in the coverage report, such as *renew*", {"metavar": "PATTERN"}),
@@ -81,8 +81,8 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     ),
     SWEEP_ONLY: ("pattern of the operations to sweep, such as *renew*", {"metavar": "PATTERN"}),
     SWEEP_DEPTH: (
-        "1 for one fault in each run (the default), 2 to try a second fault on requests that recover from a "
-        "first",
+        "1 for one fault in each run (the default), 2 to try a second fault on each request that the program "
+        "sends because of a first fault",
         {"metavar": "DEPTH"},
     ),
     SWEEP_SLOW: (
@@ -119,22 +119,22 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 
 def flag(name: str) -> str:
-    """Return the command line flag of an option."""
+    """Return the command line flag of an option, such as ``--reseller-sandbox-sweep``."""
     return f"--{name.replace('_', '-')}"
 
 
 def variable(name: str) -> str:
-    """Return the environment variable of an option."""
+    """Return the environment variable of an option, such as ``RESELLER_SANDBOX_SWEEP``."""
     return name.upper()
 
 
 def variables(said: Mapping[str, object]) -> dict[str, str]:
-    """Return environment variables for options, without options that have no value."""
+    """Return the environment variables that set these options. Options without a value are left out."""
     return {variable(name): str(value) for name, value in said.items() if value not in (None, "", False)}
 
 
 def part_of(word: str) -> tuple[int, int]:
-    """Parse the number and the count of parts in a text such as ``1/2``. Raise ValueError."""
+    """Parse a part such as ``1/2`` into its number and the count of parts. Raise ValueError."""
     number, mark, parts = word.partition("/")
     if mark and number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts) <= MOST_PARTS:
         return int(number), int(parts)
@@ -142,13 +142,13 @@ def part_of(word: str) -> tuple[int, int]:
 
 
 def part_of_job(part: tuple[int, int], job: int, jobs: int) -> str:
-    """Return a text such as ``3/4``: the share of one of several jobs in a part."""
+    """Return the part, such as ``3/4``, of process ``job`` if ``jobs`` processes share the runs of a part."""
     number, parts = part
     return f"{(number - 1) * jobs + job}/{parts * jobs}"
 
 
 def with_defaults(words: Sequence[str]) -> list[str]:
-    """Return the words of a command line, with a default value after each option that can be bare.
+    """Add ``=DEFAULT`` to each option in ``words`` that is given without its optional value.
 
     Otherwise, such an option would take the path after it as its value.
     """
@@ -161,7 +161,7 @@ def with_defaults(words: Sequence[str]) -> list[str]:
 def above_0(
     said: Mapping[str, str], name: str, kind: Callable[[str], Number], what: str = "a number"
 ) -> Number:
-    """Parse the number of an option. Raise ValueError unless it is finite and greater than 0."""
+    """Return the value of an option as a number. Raise ValueError unless it is finite and above 0."""
     try:
         number = kind(said[name])
     except ValueError:

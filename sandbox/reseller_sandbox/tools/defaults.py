@@ -1,4 +1,4 @@
-"""Defaults of options, and how the pytest plugin reports to the tool that has started pytest.
+"""Defaults of the tools' options, and the reports of the pytest plugin to the tool that started pytest.
 
 A test with the plugin's fixture has its own world, which has no address. So the tools let the plugin sweep
 and explore these tests in the process of pytest, and the plugin reports the results. This module imports
@@ -20,18 +20,18 @@ SLOW = 30.0
 #: Number of concurrent workers of an explored program, and maximum number of runs.
 ACTORS, MAX_RUNS = 2, 200
 
-#: Seconds without a new request after which a waiting request is released.
+#: Explore: if no new request arrives for this many seconds, a waiting request is released.
 QUIET = 0.3
 
-#: The same for a Python function. It is shorter, because explore sees when the threads of a function end.
+#: ``QUIET`` for a Python function. It is shorter, because explore sees when the function's threads end.
 QUIET_HERE = 0.1
 
-#: Environment variable with the file for the reports of the plugin, set if a tool has started pytest.
+#: Environment variable with the file to which the plugin writes its reports. A tool sets it for pytest.
 TOLD = "RESELLER_SANDBOX_TOLD"
 
 
 def say_to_tool(**words: Any) -> None:
-    """Report ``words`` to the tool that has started this process, if any.
+    """Report ``words`` to the tool (sweep or explore) that has started this process, if any.
 
     Each report is one line, written at once, so that lines of several processes do not mix.
     """
@@ -45,5 +45,5 @@ def say_to_tool(**words: Any) -> None:
 
 
 def is_heard() -> bool:
-    """Whether a tool has started this process."""
+    """Whether a tool (sweep or explore) has started this process."""
     return TOLD in os.environ

@@ -26,15 +26,16 @@ from reseller_sandbox.values.clock import parse_iso
 from reseller_sandbox.values.matching import OK
 from reseller_sandbox.values.names import to_unicode
 
-#: Instants count as equal if they differ by at most this time, because the clock can run during a run.
+#: Two instants that differ by at most this time count as equal, because the clock moves during a run.
 _SAME = timedelta(days=1)
 
-#: Rules of advice about a repeated order that was refused. They count only until the program reads the name.
+#: Advice rules about a repeated order that was refused. Their findings do not count if the program reads the
+#: name afterwards.
 _REPEATED = ("registration_repeated", "transfer_repeated")
 
 
 class Expected(Struct, frozen=True, kw_only=True):
-    """The acceptable differences from the baseline outcome.
+    """The accepted differences between the outcome of a run and the baseline, a run without trouble.
 
     ``same`` is whether the program can reach the same outcome, because a retry succeeds. ``priced`` is
     whether the price of a name changed right before its order.
@@ -44,17 +45,17 @@ class Expected(Struct, frozen=True, kw_only=True):
     priced: bool = False
 
 
-#: The rule of advice about a double payment, which ``paid_twice`` finds, too.
+#: The advice rule about a renewal that was paid twice. It is ignored, because ``paid_twice`` reports that.
 _TWICE = "renewed_twice"
 
 Invariant = Callable[[Outcome, Outcome, Expected], Iterator[str]]
 
-#: An invariant of the user. It returns a description of the violation, or None.
+#: An invariant that the user wrote. It returns a description of the violation, or None.
 OwnInvariant = Callable[["Sandbox"], str | None]
 
 
 def paid_twice(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator[str]:
-    """Yield orders that were paid more often than in the baseline run."""
+    """Yield a sentence for each order that was paid more often than in the baseline run."""
     for key, amounts in run.paid.items():
         often = len(baseline.paid.get(key, ()))
         if len(amounts) > max(often, 1):
@@ -64,7 +65,7 @@ def paid_twice(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator[
 
 
 def paid_and_lost(run: Outcome, baseline: Outcome, _: Expected) -> Iterator[str]:
-    """Yield payments for names that the account does not have, and advice about money."""
+    """Yield a sentence for each paid name that the account does not have, and for new advice about money."""
     for key in run.paid:
         at = key.account, key.name
         if run.names.get(at) is None and not (key in baseline.paid and baseline.names.get(at) is None):
@@ -77,7 +78,7 @@ def paid_and_lost(run: Outcome, baseline: Outcome, _: Expected) -> Iterator[str]
 
 
 def _learned_since(run: Outcome, finding: Finding) -> bool:
-    """Whether the program read the name after the refusal of its repeated order."""
+    """Whether the program read the names of a finding after its repeated order was refused."""
     if finding.rule not in _REPEATED:
         return False
     last = max(int(entry[1:]) for entry in finding.entries)
@@ -90,7 +91,7 @@ def _learned_since(run: Outcome, finding: Finding) -> bool:
 
 
 def left_undone(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator[str]:
-    """Yield records that differ from the baseline, although a retry makes them equal."""
+    """Yield a sentence for each record that differs from the baseline, although a retry can succeed."""
     if not expected.same:
         return
     unequal = [each for each in differences(run, baseline) if not _are_close(each.after, each.usual)]
@@ -117,7 +118,7 @@ def _shown(value: str) -> str:
 #: The format of an instant in the control interface.
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
-#: Fields that a report does not call by their name in the record.
+#: The words of a report for the fields of a record whose name is not plain English.
 _WORDS = {
     "expires": "its expiry date is",
     "autorenew": "its automatic renewal is",
@@ -129,7 +130,7 @@ _WORDS = {
 
 
 def agreed_prices(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator[str]:
-    """Yield orders that cost more than in the baseline run, which is the agreed price."""
+    """Yield a sentence for each order that cost more than in the baseline, where it had the agreed price."""
     for key, amounts in run.paid.items() if expected.priced else ():
         agreed = baseline.paid.get(key)
         if agreed and max(amounts) > max(agreed):
@@ -138,7 +139,7 @@ def agreed_prices(run: Outcome, baseline: Outcome, expected: Expected) -> Iterat
 
 
 def as_reported(run: Outcome, _: Outcome, __: Expected) -> Iterator[str]:
-    """Yield differences between the orders that the program reports and the registry.
+    """Yield a sentence for each difference between the orders that the program reports and the registry.
 
     A program without a report has no differences.
     """
@@ -165,7 +166,7 @@ def as_reported(run: Outcome, _: Outcome, __: Expected) -> Iterator[str]:
 
 
 def reconciled(run: Outcome, _: Outcome, __: Expected) -> Iterator[str]:
-    """Yield differences between the amounts that the program reports and the ledger, to the cent."""
+    """Yield a sentence for each sum that the program reports and that differs from the ledger."""
     sums: dict[tuple[str, str], list[ReportedOrder]] = {}
     for order in run.ended.view or ():
         if order.invoiced is not None or order.credited is not None:
@@ -187,7 +188,7 @@ def reconciled(run: Outcome, _: Outcome, __: Expected) -> Iterator[str]:
 
 
 def _names_of(order: ReportedOrder, run: Outcome) -> set[str]:
-    """Return the names whose payments a reported order or sum includes."""
+    """Return the domain of a reported order, or the domains whose payments a reported sum includes."""
     if order.name:
         return {order.name}
     customer = str(run.customers.get(str(order.customer), order.customer))
@@ -217,7 +218,7 @@ def broken(run: Outcome, baseline: Outcome, expected: Expected) -> list[str]:
 
 
 def own_broken(invariants: Iterable[OwnInvariant], world: Sandbox) -> list[str]:
-    """Return a description of each violated invariant of the user.
+    """Return a description of each violated invariant that the user wrote.
 
     An invariant is violated, too, if it raises an error.
     """
@@ -232,7 +233,7 @@ def own_broken(invariants: Iterable[OwnInvariant], world: Sandbox) -> list[str]:
 
 
 def named(functions: Iterable[str]) -> tuple[OwnInvariant, ...]:
-    """Import functions by names such as ``module:function``. Raise ``BadSetting``."""
+    """Import invariants by names such as ``module:function``. Raise ``BadSetting``."""
     return tuple(_loaded(name) for name in functions if name)
 
 
@@ -242,7 +243,9 @@ def _loaded(name: str) -> OwnInvariant:
     try:
         function: OwnInvariant = resolve_name(name)
     except Exception as problem:
-        raise BadSetting(f"--invariant {name}: {type(problem).__name__}: {problem}") from None
+        raise BadSetting(
+            f"--invariant {name} cannot be imported: {type(problem).__name__}: {problem}"
+        ) from None
     if not callable(function):
         raise BadSetting(f"--invariant {name} is not a function")
     return function

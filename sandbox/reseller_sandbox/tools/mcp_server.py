@@ -24,7 +24,7 @@ from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.web.interface import Endpoint
 from reseller_sandbox.web.interfaces import public_interfaces
 
-#: The resources whose operations change no money, and which a fork cannot try: they act on the server.
+#: Resources whose operations are not tried in a fork first: they spend no money, and act on the server.
 _WITHOUT_MONEY = ("worlds", "recording")
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -50,11 +50,11 @@ class Tool:
 
 
 class OverLimit(Exception):
-    """A call would spend more than the limit."""
+    """A call would spend more money than the limit."""
 
 
 class Agent:
-    """The tools of a coding agent over the world of a server, for the requests of one account.
+    """The tools of a coding agent. They act on one world of a server, and send requests as one account.
 
     If ``reads_only`` is true, there are only tools that change nothing. If a call would raise the sum that
     the accounts have paid since the start above ``limit``, the call is refused.
@@ -66,7 +66,7 @@ class Agent:
         self.tools = {tool.declaration.name: tool for tool in every if tool.reads or not reads_only}
 
     def call(self, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
-        """Return the result of a tool, or its error as text."""
+        """Call the tool ``name``. Return its result, or its error as text."""
         tool = self.tools.get(name)
         if tool is None:
             return _result(f"There is no tool {name}.", is_error=True)
@@ -79,7 +79,7 @@ class Agent:
         return _result(json.dumps(result, ensure_ascii=False), is_error=is_error)
 
     def _within_limit(self, tool: Tool, arguments: dict[str, Any]) -> tuple[Any, bool]:
-        """Carry out a call. Try it in a fork before, if there is a limit. Raise ``OverLimit``."""
+        """Call a tool. With a limit, call it in a fork first. Raise ``OverLimit`` if it costs too much."""
         if self._limit is None or tool.reads or not tool.tries:
             return tool.call(self._sandbox, dict(arguments))
         before = _paid(self._sandbox)
@@ -88,8 +88,8 @@ class Agent:
             cost = _paid(trial) - before
         if cost > 0 and self._spent + cost > self._limit:
             raise OverLimit(
-                f"{tool.declaration.name} would spend {cost}, and {self._spent} of the limit of "
-                f"{self._limit} are spent. Nothing was changed."
+                f"{tool.declaration.name} would spend {cost}, but {self._spent} of the limit of "
+                f"{self._limit} is already spent. Nothing was changed."
             )
         result = tool.call(self._sandbox, dict(arguments))
         self._spent += max(Decimal(0), _paid(self._sandbox) - before)
@@ -167,7 +167,7 @@ def _control_tool(operation: Operation) -> Tool:
 
 
 def _api_tools(sandbox: Sandbox, account: str) -> Iterator[Tool]:
-    """Yield a tool for each operation of the API, described by the OpenAPI documents of the server."""
+    """Yield a tool for each operation of the reseller API, described by the server's OpenAPI documents."""
     client = sandbox.client(account)
     for interface in (public.load() for public in public_interfaces()):
         document: Any = client.get(f"/_sandbox/openapi/{interface.name}.json").json
@@ -216,12 +216,12 @@ def _api_tool(endpoint: Endpoint, document: Mapping[str, Any], account: str) -> 
 
 
 def _required(path: Mapping[str, Any]) -> set[str]:
-    """Return the names of the required parameters of an operation at one of its paths."""
+    """Return the names of the required parameters in ``path``, an operation of an OpenAPI document."""
     return {each["name"] for each in path.get("parameters", ()) if each.get("required")}
 
 
 def _inlined(shape: Any, document: Mapping[str, Any]) -> Any:
-    """Return a schema with each reference replaced by its schema."""
+    """Return a JSON schema in which each ``$ref`` is replaced by the schema that it names."""
     if isinstance(shape, list):
         return [_inlined(part, document) for part in shape]
     if not isinstance(shape, dict):

@@ -27,19 +27,19 @@ from reseller_sandbox.tools.running import Ended
 from reseller_sandbox.values.money import NOTHING, write
 from reseller_sandbox.values.names import to_unicode
 
-#: The purposes of ledger entries for orders of names. Each order is paid once.
+#: The purposes of ledger entries that pay for an order of a name. Each such order must be paid once.
 PURPOSES = ("registration", "renewal", "restore", "transfer")
 
-#: Request headers of a program: the name of its worker, and the line of its source that sends the request.
+#: Request headers that a program can send: the name of its worker, and its source line (``file:line``).
 ACTOR, SOURCE = "X-Sandbox-Actor", "X-Sandbox-Source"
 
 #: Maximum number of requests that are read from a world, and number of changes in one page.
 MOST, _PAGE = 10_000, 1000
 
-#: The values of an effect that creates or deletes a record.
+#: The values of ``Effect.after`` if a record was created or deleted.
 NEW, GONE = "new", "gone"
 
-#: The title of effects on balances. ``Outcome.movements`` has the details.
+#: The ``Effect.title`` of charges and refunds. ``Outcome.movements`` has the details.
 MONEY = "money"
 
 
@@ -70,14 +70,14 @@ class Difference(NamedTuple):
 
 
 class Paid(NamedTuple):
-    """An order of an account for a name, such as a registration."""
+    """An order that an account paid for: the domain and the purpose, such as registration."""
 
     account: str
     name: str
     purpose: str
 
     def __str__(self) -> str:
-        """Return the order as text."""
+        """Return the order as text, such as ``the renewal of example.com``."""
         return f"the {self.purpose} of {to_unicode(self.name)}"
 
 
@@ -120,7 +120,7 @@ class Outcome(Struct, frozen=True):
 
     @property
     def of_money(self) -> list[Finding]:
-        """The advice about money."""
+        """The findings of advice whose severity is money."""
         return [finding for finding in self.findings if finding.severity == Severity.MONEY]
 
     def effects_of(self, request: RequestRecord) -> list[Effect]:
@@ -128,7 +128,7 @@ class Outcome(Struct, frozen=True):
         return [effect for change in request.changes for effect in self.describing.effects(change)]
 
     def lines(self) -> Counter[str]:
-        """Return the effects, and the orders that the program reports, as lines of a report."""
+        """Return lines about the effects and about the orders that the program reports, with counts."""
         lines = Counter(f"the program says: an order of {order}" for order in self.ended.view or ())
         for effect, count in self.effects.items():
             lines[str(effect)] += count
@@ -136,7 +136,7 @@ class Outcome(Struct, frozen=True):
 
 
 def in_a_line(finding: Finding) -> str:
-    """Return a finding as a line of a report."""
+    """Return a finding of advice as one line: its rule and its summary."""
     return f"{finding.rule}: {finding.summary}"
 
 
@@ -169,7 +169,7 @@ def outcome_of(world: Sandbox, ended: Ended) -> Outcome:
 
 
 def _changes(world: Sandbox) -> Iterator[RecordChange]:
-    """Yield the change of each record since the fork."""
+    """Yield each change of a record since the world was forked."""
     following: int | None = 0
     while following is not None:
         page = world.history.diff(limit=_PAGE, start=following)
@@ -209,7 +209,7 @@ def write_page(
 
 
 def source_of(request: RequestRecord) -> str:
-    """Return the line of the program that sent a request, empty if the program does not name it."""
+    """Return the source line that sent a request (header ``X-Sandbox-Source``), or an empty string."""
     return str(request.request.headers.get(SOURCE, ""))
 
 
@@ -227,7 +227,7 @@ def differences(run: Outcome, baseline: Outcome) -> Iterator[Difference]:
 
 
 def _after(effect: Effect, outcome: Outcome) -> str:
-    """Return the value after an effect, or in words whether the record exists."""
+    """Return the field's value after an effect, or ``exists`` or ``is deleted`` for a whole record."""
     if effect.field:
         return effect.after
     count = outcome.effects[effect]
@@ -263,7 +263,7 @@ _OUTSIDE = "another registrar"
 
 
 class Describing:
-    """Describes the changes of a run as text, without identifiers from counters."""
+    """Describes the changes of a run as text. It omits generated ids, so that runs can be compared."""
 
     def __init__(
         self, changes: list[RecordChange], accounts: Mapping[int, str], owners: Mapping[int, str]
@@ -284,7 +284,7 @@ class Describing:
         }
 
     def movements(self, requests: tuple[RequestRecord, ...]) -> Iterator[Movement]:
-        """Yield the movements that a request or, for a name in a request, a timed event caused."""
+        """Yield the movements of money that a request caused, or a timed event of a name in a request."""
         own = {request.id for request in requests}
         names = {name for request in requests for name in request.domains}
         for change in self._ledger:
@@ -332,7 +332,7 @@ class Describing:
         return self._owners.get(change.key, _OUTSIDE) if number is None else self._accounts[number]
 
     def _value(self, name: str, value: Any) -> str:
-        """Return the value of a field as text, empty for none."""
+        """Return the value of a record's field as text, empty for None, False, 0 and empty values."""
         if name in ("account", "gaining", "losing"):
             return self._accounts[value] if value is not None else ""
         if name == "customer_id":

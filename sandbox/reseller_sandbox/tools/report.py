@@ -24,23 +24,23 @@ class Report(Struct, kw_only=True):
         raise NotImplementedError
 
     def lines(self) -> Iterator[str]:
-        """Yield the report as text, below its tables."""
+        """Yield the lines of text that follow the tables of the report."""
         raise NotImplementedError
 
     def cases(self, program: str) -> list[Case]:
-        """Return the runs as cases for JUnit and SARIF. Without a test, their group is ``program``."""
+        """Return the runs as cases for JUnit and SARIF. The group of a case is its test, or ``program``."""
         raise NotImplementedError
 
     def tables(self) -> Mapping[str, list[dict[str, str]]]:
-        """Return the non-empty tables."""
+        """Return the tables of the report by title. Empty tables are left out."""
         return {}
 
     def with_part(self, other: Self) -> Self:
-        """Return this report with the runs of another part, if several processes share the runs."""
+        """Return this report joined with ``other``, the report of a process that made other runs."""
         raise NotImplementedError
 
     def json(self) -> dict[str, Any]:
-        """Return the report as JSON values. ``from_json`` reads its key ``for_merge``."""
+        """Return the report as JSON values. ``from_json`` needs only the key ``for_merge``."""
         return {
             "test": self.test or None,
             **self.summary(),
@@ -58,7 +58,7 @@ AnyReport = TypeVar("AnyReport", bound=Report)
 
 
 def merged(reports: Iterable[AnyReport]) -> list[AnyReport]:
-    """Join the parts of each test. Return one report for each test."""
+    """Join the reports of processes that shared the runs. Return one report for each test."""
     whole: dict[str, AnyReport] = {}
     for report in reports:
         first = whole.get(report.test)

@@ -41,10 +41,10 @@ VIEW = "RESELLER_SANDBOX_VIEW"
 #: Exit statuses of a complete pytest run: all tests passed, or some failed.
 _HAS_RUN = (0, 1)
 
-#: The message about a program that does not use its environment.
+#: The error message about a program that sends no request to its sandbox.
 ASKED_NOTHING = (
-    "the program has asked its world nothing: its address, and its key, secret and token, are in the "
-    "environment (RESELLER_SANDBOX_URL, …)"
+    "the program sent no request to its sandbox; environment variables contain the address, key, secret and "
+    "token of the sandbox (RESELLER_SANDBOX_URL, …)"
 )
 
 #: Maximum number of bytes of a program's output that are kept, counted from the end.
@@ -58,7 +58,7 @@ _GRACE = 2.0
 
 
 class ReportedOrder(Struct, frozen=True, forbid_unknown_fields=True):
-    """An order that a program reports, or a sum of money that it reports.
+    """An order, or a sum of money, that a program reports.
 
     ``expires`` is the expiry date, None if the program does not report it. Without a ``name``, the amounts
     are sums: for a ``customer`` (a mail address or an id), or for all orders.
@@ -72,7 +72,7 @@ class ReportedOrder(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if not self.name and self.invoiced is None and self.credited is None:
-            raise ValueError("requires a name, or an amount that is invoiced or credited")
+            raise ValueError("an order requires a name, or an amount that is invoiced or credited")
         if self.name:
             force_setattr(self, "name", normalise(self.name))
         force_setattr(self, "customer", str(self.customer))
@@ -80,7 +80,7 @@ class ReportedOrder(Struct, frozen=True, forbid_unknown_fields=True):
             force_setattr(self, "expires", self.expires[: len("2026-01-15")])
 
     def __str__(self) -> str:
-        """Return the name of the order, or whose orders the sums are for."""
+        """Return the order's domain, or the customer whose orders the sum is for, or ``all orders``."""
         return to_unicode(self.name) or (f"customer {self.customer}" if self.customer else "all orders")
 
 
@@ -127,7 +127,7 @@ def _path() -> str:
     return os.pathsep.join([default, str(Path(sys.executable).parent)])
 
 
-#: Shows progress. It gets the text of a completed step, and the total number of steps if it is known.
+#: A function that shows progress. It gets the text of a completed step, and the number of all steps if known.
 Tell = Callable[[str, int | None], None]
 
 #: A program that runs in a world and returns its exit status and output. Several threads call it at once.
@@ -135,10 +135,10 @@ Program = Callable[["Sandbox"], Ended]
 
 
 class BadView(BadSetting):
-    """The report of a program about its orders is not readable."""
+    """A program reports its orders in an invalid form."""
 
 
-#: Receives a report from a pytest process that a tool has started.
+#: A function that gets each report of a pytest process that a tool has started.
 _Hear = Callable[[Mapping[str, Any]], object]
 
 
@@ -197,12 +197,12 @@ class CommandProgram:
         folder: Path,
         tell: Tell,
     ) -> list[AnyReport]:
-        """Let pytest sweep or explore its own tests in its process, and return a report on each test.
+        """Run the command (pytest), which sweeps or explores its own tests. Return a report on each test.
 
         ``done`` is ``swept`` or ``explored``. ``jobs`` pytest processes share the runs of each test. The
         recordings are in ``folder``. Raise ``BadProgram`` if pytest does not run all its tests.
         """
-        planned: list[int] = []  # the planned runs of each test in each process
+        planned: list[int] = []  # the number of planned runs, for each test in each process
 
         def reports(job: int) -> list[AnyReport]:
             results: list[Any] = []
@@ -229,7 +229,7 @@ class CommandProgram:
             return merged(report for each in map_(reports, range(1, jobs + 1)) for report in each)
 
     def heard(self, world: Sandbox, more: Mapping[str, str], hear: _Hear) -> Ended:
-        """Run the command with the additional variables ``more``.
+        """Run the command with the additional environment variables ``more``.
 
         If the command is pytest, ``hear`` gets each of its reports, and each report restarts the timeout.
         """
@@ -266,7 +266,7 @@ class CommandProgram:
             raise BadSetting(refused.message) from None
 
     def _followed(self, child: subprocess.Popen[bytes], reports: IO[bytes], hear: _Hear) -> int | None:
-        """Wait for the end of a process. Return its exit status, None after the timeout."""
+        """Wait for a process, and pass its reports to ``hear``. Return the status, None after the timeout."""
         since, status = stopwatch(), None
         while status is None and (left := since + self.timeout - stopwatch()) > 0:
             with suppress(subprocess.TimeoutExpired):
@@ -287,7 +287,7 @@ class CommandProgram:
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                    start_new_session=True,  # because a group of processes can be ended at once
+                    start_new_session=True,  # so that _end can end all child processes
                 )
             except (OSError, ValueError) as problem:
                 reason = getattr(problem, "strerror", None) or str(problem)
@@ -312,7 +312,7 @@ def function_program(function: Callable[[Sandbox], object]) -> Program:
         try:
             view = convert(said, tuple[ReportedOrder, ...]) if isinstance(said, list) else None
         except ValueError as problem:
-            raise BadView(f"the function does not return a list of orders: {problem}") from None
+            raise BadView(f"the function returned an invalid list of orders: {problem}") from None
         return Ended(0, "", stopwatch() - began, view)
 
     return program
@@ -320,7 +320,7 @@ def function_program(function: Callable[[Sandbox], object]) -> Program:
 
 @contextmanager
 def mapping(jobs: int) -> Iterator[Callable[..., Iterator[Any]]]:
-    """Provide a function like ``map`` that makes ``jobs`` calls at once.
+    """Provide a function like ``map`` that makes up to ``jobs`` calls at the same time.
 
     When the context ends, calls that have not started are cancelled.
     """
@@ -343,19 +343,19 @@ def _news(reports: IO[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def _with_relative_paths(said: Mapping[str, Any], folder: Path) -> Any:
-    """Return a report of pytest with relative paths of the files in ``folder``."""
+    """Return a report of pytest in which the paths of the files in ``folder`` are relative."""
     absolute, relative = (json.dumps(str(path))[1:-1] for path in (folder.absolute(), folder))
     return json.loads(json.dumps(said).replace(absolute, relative))
 
 
 def _view_in(file: Path) -> tuple[ReportedOrder, ...] | None:
-    """Return the reported orders in a file, None if there is no file. Raise ``BadView``."""
+    """Read the orders that a program reports in ``file``. Return None without a file. Raise ``BadView``."""
     try:
         return decode(file.read_bytes(), type=tuple[ReportedOrder, ...])
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as problem:
-        raise BadView(f"the program's report in {VIEW} is not readable: {problem}") from None
+        raise BadView(f"the program's list of orders, in the file of {VIEW}, is invalid: {problem}") from None
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

@@ -68,7 +68,7 @@ class Calibration(Struct, frozen=True):
 
     @property
     def assume(self) -> dict[str, Any]:
-        """Return the values for a profile: those that differ from the default."""
+        """The assumption values for a profile: only those that differ from the default."""
         defaults = Assumptions().values()
         return {
             name: determination.likely
@@ -125,7 +125,7 @@ def calibrated(
 
 
 def _search_again(search: Search, explanations: list[Explanation], alive: dict[str, list[Any]]) -> bool:
-    """Search for more explanations of an exchange if the known ones no longer allow every remaining value.
+    """Search for more explanations of an exchange if the known ones do not allow every remaining value.
 
     Return whether there are new explanations.
     """
@@ -145,13 +145,12 @@ def _alive_ways(explanation: Explanation, alive: Mapping[str, Sequence[Any]]) ->
 def _narrow(
     explanations: Iterable[Explanation], alive: dict[str, list[Any]], by: dict[str, dict[str, None]]
 ) -> bool:
-    """Rule out each value that no explanation of an exchange allows. Return whether there was one."""
+    """Rule out each value that no explanation of an exchange allows. Return whether a value was ruled out."""
     before = sum(map(len, alive.values()))
     for explanation in explanations:
         ways = _alive_ways(explanation, alive)
-        if (
-            explanation.cut_short or not ways
-        ):  # because an exchange without an explanation would rule out all values
+        # Skip an exchange without an explanation, because it would rule out all values.
+        if explanation.cut_short or not ways:
             continue
         for name in {name for way in ways for name in way}:
             allowed = possible(ways, name, alive[name])
@@ -180,7 +179,7 @@ def _determination(
 
 
 def _parts(exchange: ObservedExchange) -> list[ObservedExchange]:
-    """Return one exchange for each name, if a request asks for several names."""
+    """Split an exchange about several names into one exchange for each name."""
     for asked, answered in hints().batches.items():
         names, results = exchange.asked.get(asked), exchange.answered.get(answered)
         if isinstance(names, list) and isinstance(results, list) and 1 < len(names) == len(results):

@@ -1,4 +1,4 @@
-"""A sandbox that answers a request in any state, and the assumption values to try."""
+"""The bench, a sandbox that answers a request in any given state, and the assumption values to try."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SOME_TIME = 3600
 #: All placeholders.
 PLACEHOLDERS = frozenset({OTHER_WORD, OTHER_VERSION, OTHER_HEADER, SOME_TIME})
 
-#: Maximum number of observed words, and of observed versions or headers, that are tried.
+#: Maximum number of observed words to try, and of observed versions or headers.
 _MOST_WORDS, _MOST_LISTED = 12, 2
 
 _TOKEN_HEADER = re.compile(r"[a-z][a-z0-9-]*(?:token|auth)[a-z0-9-]*", re.IGNORECASE)
@@ -60,13 +60,13 @@ VERSION_IN_PATH = re.compile(r"/([Vv][0-9]{1,4}\.[0-9]{1,4})/")
 
 _HOST = DEFAULT_URL.partition("//")[2]
 
-#: The contents of ``states.yaml``, which documents them.
+#: The contents of ``states.yaml``. The comments in that file explain them.
 PARTS: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("states.yaml").read_text("utf-8"))
 
 #: The account that sends all requests.
 ACCOUNT: Mapping[str, Any] = PARTS["account"]
 
-#: Credentials of a request to try: valid ones, invalid ones, none.
+#: The credentials that a request is tried with: valid ones, invalid ones, none.
 RIGHT, WRONG, NONE = "right", "wrong", "none"
 
 
@@ -84,7 +84,7 @@ class TriedAnswer(Struct, frozen=True):
 
 
 class Bench:
-    """Answers requests in candidate states, or in states after the fixture ``start``."""
+    """A sandbox that answers a request in any given state, or in states after the fixture ``start``."""
 
     #: The snapshot before the first request.
     begin: Snapshot
@@ -119,7 +119,7 @@ class Bench:
         return self._sandbox.world.snapshot
 
     def placeholders(self, exchange: ObservedExchange) -> Mapping[str, Any]:
-        """Return the values of the placeholders in the path of a request."""
+        """Return the values of the placeholders in a request's path, such as ``{id}`` in ``/name/{id}``."""
         try:
             return self._sandbox.app.url_map.bind("").match(unquote(exchange.path), exchange.method)[1]
         except HTTPException:
@@ -128,7 +128,7 @@ class Bench:
     def ask(
         self, exchange: ObservedExchange, snapshot: Snapshot, values: Values, credentials: str = RIGHT
     ) -> TriedAnswer:
-        """Return the sandbox's response to the request of an exchange."""
+        """Send the request of an exchange to the sandbox, in the state ``snapshot`` and under ``values``."""
         world = self._sandbox.world
         world.snapshot = replace(snapshot, assumptions=self._defaults.with_values(values))
         sent = exchange.credentials
@@ -178,13 +178,13 @@ def _credentials(exchange: ObservedExchange, credentials: str, account: Account)
         account, Assumptions(), Settings.header_prefix, DEFAULT_URL, target, exchange.body
     )
     for name, value in interface.sign(unsigned).headers.items():
-        # because a token can be in another header
+        # The service may read the token from another header, so send it in each token header of the exchange.
         names = (token_headers(exchange) if value == account.token else []) or [name]
         yield from ((each.lower(), value) for each in names)
 
 
 def zones_of(name_or_path: str) -> dict[str, Any]:
-    """Return the zones of a fixture in fixture format. Raise ``FixtureError``."""
+    """Return the zones of a fixture, as the fixture file describes them. Raise ``FixtureError``."""
     seed = fixture.load(fixture.find(name_or_path))
     zones: dict[str, Any] = yaml.safe_load(fixture.dumps(seed))["zones"]
     return zones
@@ -230,7 +230,7 @@ def branches(
     carry_out: Callable[[Values], tuple[_Tried, Iterable[str]]],
     begin: Values | None = None,
 ) -> Iterator[tuple[_Tried, dict[str, Any], Iterable[str]]]:
-    """Yield the results of ``carry_out`` under all values, each with its values and its assumptions.
+    """Yield the result of ``carry_out`` for each combination of values that matters, and these values.
 
     A result depends on few assumptions, so only the values of those are varied. The values in ``begin`` are
     fixed.
@@ -261,7 +261,7 @@ def _combinations(default: str, observed: Iterable[str], other: str) -> tuple[tu
 
 
 def _statuses(exchange: ObservedExchange) -> Iterator[str]:
-    """Yield the words for availability in an answer."""
+    """Yield the status word of each checked name in an answer, such as the word for an available name."""
     for results in map(exchange.answered.get, hints().batches.values()):
         for result in results if isinstance(results, list) else ():
             status = hints().field(result, "status") if isinstance(result, Mapping) else None

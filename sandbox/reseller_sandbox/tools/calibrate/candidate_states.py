@@ -23,7 +23,7 @@ _PREMIUM = ("registration", "renewal", "transfer")
 _CARD = ACCOUNT["contact"]
 _OTHER = {**ACCOUNT, "client_id": 2002, "key": "other-key", "secret": "other-secret", "token": "other-token"}
 
-#: Maximum number of names that are added before those on a page of a list.
+#: Maximum number of names that fill the pages before the answer's page of a list.
 _MOST_OTHERS = 2000
 
 #: A candidate state, in fixture format.
@@ -69,7 +69,7 @@ def _all(subject: Subject) -> Iterator[State]:
 
 
 def _world(subject: Subject) -> State:
-    """Return the state in which nobody holds the names."""
+    """Return the state in which nobody holds the names of the request."""
     named = (*subject.names, *subject.premium)
     zones = {_zone(name): _zone_entry() for name in named if "." in name}
     for name in subject.premium:
@@ -112,7 +112,7 @@ def _order(subject: Subject, name: str, more: Mapping[str, Any]) -> dict[str, An
     if subject.expires is not None and "expires" not in more:
         entry["expires"] = wire(subject.expires)
     elif subject.orders in (Purpose.RENEWAL, Purpose.RESTORE):
-        entry.pop("expires", None)  # because the answer shows the date after the order
+        entry.pop("expires", None)  # the answer shows the date after the order
     if "expires" in entry and "created" not in entry:
         entry["created"] = "-2y"
     if subject.code:
@@ -128,7 +128,7 @@ def _order(subject: Subject, name: str, more: Mapping[str, Any]) -> dict[str, An
 
 
 def _held(subject: Subject, toggled: Flag | None = None, **more: Any) -> State:
-    """Return the state in which the account holds the names. The flag ``toggled`` has the other value."""
+    """Return the state in which the account holds the names. The flag ``toggled`` is inverted."""
     state = _world(subject)
     for name in subject.names:
         entry = _order(subject, name, more)
@@ -142,7 +142,7 @@ def _held(subject: Subject, toggled: Flag | None = None, **more: Any) -> State:
 
 
 def _taken(subject: Subject, **more: Any) -> State:
-    """Return the state in which other registrars hold the names."""
+    """Return the state in which other registrars hold the names of the request."""
     state = _world(subject)
     code = {"auth_code": subject.code} if subject.code else {}
     state["taken"] = {name: {"created": "-3y", **code, **more} for name in subject.names}
@@ -170,7 +170,7 @@ _ENDS = ("pending", "clientApproved", "clientRejected", "clientCancelled", "serv
 
 
 def _stages(subject: Subject) -> Iterator[State]:
-    """Yield the states in which the account holds the names, by stage, date and flag."""
+    """Yield states in which the account holds the names, with different stages, dates and flags."""
     for more in PARTS["held"]:
         yield _held(subject, **more)
     for flag in Flag:
@@ -180,7 +180,7 @@ def _stages(subject: Subject) -> Iterator[State]:
 
 
 def _many(subject: Subject) -> State:
-    """Return the state of an account that has names on the pages before and after that of the answer."""
+    """Return a state in which the account's list of names has pages before and after the answer's page."""
     state = _held(subject)
     state["zones"]["com"] = _zone_entry()
     page, size = subject.page
@@ -202,7 +202,7 @@ def _transferred(subject: Subject, to: str, origin: str, status: str) -> State:
 
 
 def _with(state: State, section: str, entries: State) -> State:
-    """Return a state with ``entries`` in a section, in addition to its other entries."""
+    """Return ``state`` with ``entries`` added to ``section``."""
     return {**state, section: {**state[section], **entries}}
 
 
@@ -237,16 +237,16 @@ def _obstructed(state: State, subject: Subject) -> Iterator[State]:
 
 
 def _of_accounts(state: State, subject: Subject) -> Iterator[State]:
-    """Yield variants with another kind of account, or with contact parameters."""
+    """Yield variants of a state: the account is not a reseller, or there are rules for contact parameters."""
     main = {**state["accounts"]["main"], "reseller": False}
     yield {**_with(state, "accounts", {"main": main}), "customers": {}}
-    if subject.keys and not subject.names:  # because the request is about a contact or a customer
+    if subject.keys and not subject.names:  # if the request is about a contact or a customer
         yield {**state, "contact_params": dict.fromkeys(subject.keys, ".*")}
         yield {**state, "contact_params": dict.fromkeys(subject.keys, "[^ -~]")}
 
 
 def _of_people(state: State, subject: Subject) -> Iterator[State]:
-    """Yield variants: customers and contacts are missing, belong to another account, or are in use."""
+    """Yield variants of a state in which customers and contacts are missing, not the account's, or in use."""
     ordered = _with(state, "zones", {"com": _zone_entry()})
     if subject.customers or subject.mail:
         others = {990001: {**_CARD, "mail": subject.mail or "m@example.com"}}
@@ -263,7 +263,7 @@ def _of_people(state: State, subject: Subject) -> Iterator[State]:
 
 
 def _of_hosts(state: State, subject: Subject) -> Iterator[State]:
-    """Yield variants: a domain has no hosts, another domain uses its hosts, or it has other name servers."""
+    """Yield variants of a state with no hosts, with hosts in use, or with other name servers."""
     with_hosts = {name: entry for name, entry in state["domains"].items() if entry.get("hosts")}
     if with_hosts:
         yield _with(state, "domains", {name: {**entry, "hosts": {}} for name, entry in with_hosts.items()})

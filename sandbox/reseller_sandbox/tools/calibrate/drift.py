@@ -21,7 +21,7 @@ _INDEX = re.compile(r"\[\d+\]")
 
 
 class Drift(Struct, frozen=True):
-    """One difference of an assumption, or of a field in the answers of an operation (``subject``).
+    """A difference in an assumption, or in a field of an operation's answers. ``subject`` names it.
 
     ``kind`` is ``changed assumption``, ``changed error``, ``new field``, ``removed field``, ``changed type``
     or ``changed value``. ``expected`` is the value of the profile or of the sandbox, and ``observed`` that of
@@ -63,7 +63,7 @@ def _observed(left: Sequence[Any]) -> str:
 
 
 def _of_deviation(deviation: Deviation) -> Iterator[Drift]:
-    """Yield the differences of an answer: one for another error, otherwise one for each field."""
+    """Yield one difference if the service answers with another error, otherwise one for each field."""
     operation, place = deviation.operation, (deviation.exchange.place,)
     errors = [each for each in deviation.differences if _is_about_refusal(each)]
     if errors:

@@ -1,4 +1,4 @@
-"""Following: carry out all requests of a transcript after a fixture, under all assumption values.
+"""Following: carry out the requests of a transcript in the world of a fixture, under all assumption values.
 
 The fixture is the state before the first exchange. The answers of the service and of the sandbox are
 compared, including dates, amounts and names. A *guess* is a possible state, with the assumption values that
@@ -33,7 +33,7 @@ from reseller_sandbox.tools.calibrate.search import possible
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange, instant
 from reseller_sandbox.worlds import Snapshot
 
-#: Maximum number of guesses, and of tries of one request.
+#: Maximum number of guesses, and maximum number of tries of one request under a guess.
 _MOST_GUESSES, _MOST_TRIES = 256, 4000
 
 #: Dates count as equal if they differ by at most this time.
@@ -59,7 +59,7 @@ class _Lost(Exception):
 
 
 def follow(exchanges: Iterable[ObservedExchange], fixture: str, alive: Candidates) -> Following:
-    """Follow exchanges after a fixture, up to the first exchange that no guess explains."""
+    """Carry out exchanges in the world of ``fixture``, up to the first exchange that no guess explains."""
     following = Following(Bench(fixture), alive)
     for exchange in exchanges:
         if has_bad_credentials(exchange):
@@ -73,7 +73,7 @@ def follow(exchanges: Iterable[ObservedExchange], fixture: str, alive: Candidate
 
 
 class Following:
-    """The guesses that agree with the exchanges so far.
+    """The guesses (possible states of the service) that agree with the exchanges so far.
 
     ``by`` holds the place of the first exchange that rules a value out, by assumption. ``explained`` are the
     places of the explained exchanges. ``lost`` is the place of the first exchange that no guess explains,
@@ -138,7 +138,7 @@ class Following:
         return (answer, replace(self._bench.snapshot_now, assumptions=self._defaults)), rests_on
 
     def _merged(self, guesses: Iterable[Guess]) -> list[Guess]:
-        """Return the guesses. Merge guesses that have the same state for every value of an assumption."""
+        """Merge guesses that have the same state, if together they have every value of an assumption."""
         alike: list[tuple[Guess, set[_Values]]] = []
         for guess in guesses:
             for first, values in alike:
@@ -150,13 +150,13 @@ class Following:
         return [replace(first, values=values) for first, sets in alike for values in self._widest(sets)]
 
     def _widest(self, sets: set[_Values]) -> list[_Values]:
-        """Return equivalent sets of values. Leave out an assumption if each of its values is possible."""
+        """Simplify sets of assumption values: leave out an assumption if each of its values is possible."""
         while (wider := self._wider(sets)) is not None:
             sets = wider
         return sorted(sets, key=repr)
 
     def _wider(self, sets: set[_Values]) -> set[_Values] | None:
-        """Return the sets after one such merge, None if no merge is possible."""
+        """Leave out one assumption if each of its values is possible. Return None if there is none."""
         for name in sorted({name for values in sets for name, _ in values}):
             rest: dict[_Values, set[Any]] = {}
             for values in sets:
@@ -171,7 +171,7 @@ class Following:
 
 
 def _explaining(exchange: ObservedExchange, tried: TriedAnswer, after: Guess, strict: bool) -> Guess | None:
-    """Return the guess after a request if both answers agree, otherwise None.
+    """Return the guess after a request if the service and the sandbox gave the same answer, otherwise None.
 
     Unless ``strict``, the answer of the service can have additional keys.
     """
@@ -188,7 +188,7 @@ def _explaining(exchange: ObservedExchange, tried: TriedAnswer, after: Guess, st
 
 
 def _same_facts(service: Any, sandbox: Any) -> bool:
-    """Whether the common keys of two answers have equal dates, and empty strings in the same places."""
+    """Whether the dates that two answers both have are equal, and whether the same strings are empty."""
     return all(_is_same(theirs, ours) for _, theirs, ours in pairs(service, sandbox))
 
 

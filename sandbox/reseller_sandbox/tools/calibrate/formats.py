@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.recording.document import BadRecording, RequestStep, WaitingStep, from_bytes
 
-#: The first bytes of compressed content.
+#: The first bytes of content that gzip has compressed.
 _GZIP = b"\x1f\x8b"
 
 _NO_REQUEST_BODY = "does not have the body of its request"
@@ -29,7 +29,7 @@ _FAULT, _TOO_LONG = "had a fault applied", "was too long for the journal"
 
 
 class UnusableTranscript(ValueError):
-    """A file is not a usable transcript. The message has the place and the reason."""
+    """A file is not a usable transcript. The message contains the place in the file and the reason."""
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
@@ -142,7 +142,7 @@ _FORMATS = (
         skipped={"request.cut|answer.cut": _TOO_LONG, "answer.lost|fault": _FAULT},
     ),
     _VCR,
-    replace(_VCR, entries="http_interactions"),  # VCR of Ruby and of R
+    replace(_VCR, entries="http_interactions"),  # cassettes of VCR for Ruby and for R
     Format(  # a collection of Postman
         word="response",
         entries="item",
@@ -174,7 +174,7 @@ _FORMATS = (
 
 
 def _at(entry: Any, places: str) -> Any:
-    """Return the first value at the places, None if there is none."""
+    """Return the first value at one of ``places``, such as ``request.uri|request.url``, or None."""
     for place in places.split("|"):
         value = entry
         for key in place.split("."):
@@ -196,7 +196,7 @@ def url_parts(exchange: Exchange, place: str) -> SplitResult:
 
 
 def _headers(entry: Any, place: str, media_type_place: str) -> dict[str, str]:
-    """Return the headers at a place, with the media type as content type if they have none."""
+    """Return the headers at a place. If they have no content type, add the one at ``media_type_place``."""
     headers, media_type = _named(_at(entry, place)), _at(entry, media_type_place)
     if media_type and not any(name.lower() == "content-type" for name in headers):
         headers["content-type"] = str(media_type)
@@ -240,13 +240,13 @@ def _text(value: Any) -> str:
 
 
 def _unwrapped(body: Any) -> bytes:
-    """Return a body that is an object with its text, or the text itself. Raise ValueError for bad base64."""
+    """Return the bytes of a body, which can be an object with a text. Raise ValueError for bad base64."""
     match body:
         case {"encoding": "base64", "text": str(text)} | {"base64_string": str(text)}:
             try:
                 return b64decode(text, validate=True)
             except ValueError:
-                raise ValueError("has a body that is not base64") from None
+                raise ValueError("has a body that is not valid base64") from None
         case {"string": text} | {"raw": text}:
             return _as_bytes(text)
         case {"text": str(text)} if text:
@@ -259,7 +259,7 @@ def _unwrapped(body: Any) -> bytes:
 
 
 def _as_bytes(body: Any) -> bytes:
-    """Return a body that is bytes, a string, a JSON value, or None."""
+    """Return the bytes of a body. The body can be bytes, a string, a JSON value, or None."""
     if isinstance(body, bytes):
         return gzip.decompress(body) if body.startswith(_GZIP) else body
     text = body if isinstance(body, str) else "" if body is None else json.dumps(body)
@@ -267,7 +267,7 @@ def _as_bytes(body: Any) -> bytes:
 
 
 def exchanges(content: bytes, name: str) -> tuple[str, Iterable[Entry]]:
-    """Return the word for an entry of a file, and its entries.
+    """Read a file. Return the word for an entry of its format, such as ``interaction``, and the entries.
 
     Raise ``UnusableTranscript``.
     """
@@ -325,7 +325,7 @@ _YAML = re.compile(r"^(?:http_)?interactions:", re.MULTILINE)
 
 
 def _document(text: str, name: str) -> Any:
-    """Return the document of a file of JSON or YAML."""
+    """Parse a file of JSON or YAML."""
     try:
         return yaml.safe_load(text) if _YAML.search(text) else json.loads(text)
     except yaml.YAMLError as problem:
@@ -410,7 +410,7 @@ def _of_curl(text: str) -> Iterator[Entry]:
 
 
 def _first_value(text: str) -> str:
-    """Return the JSON value at the beginning of a text, because the log continues on the same line."""
+    """Return the JSON value at the beginning of a text. The log of curl can continue on the same line."""
     try:
         return text[: json.JSONDecoder().raw_decode(text)[1]]
     except (ValueError, RecursionError):

@@ -16,7 +16,7 @@ from reseller_sandbox.registry.contract import ApiOperation
 
 
 class Hints(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The ``calibrate.yaml`` of an interface, which documents its keys."""
+    """The contents of an interface's ``calibrate.yaml``. The comments in that file explain the keys."""
 
     paths: tuple[str, ...] = ()
     refused_credentials: tuple[str, ...] = ()
@@ -44,20 +44,20 @@ class Hints(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return any(fnmatchcase(operation, pattern) for pattern in self.transfers)
 
     def field(self, record: Mapping[str, Any], name: str) -> Any:
-        """Return a part of an answer, None if the record does not have it."""
+        """Return a field of a record in an answer, under the first key that the record has, or None."""
         return next((record[key] for key in self.fields.get(name, ()) if key in record), None)
 
 
 @cache
 def hints() -> Hints:
-    """Return the joined hints of all interfaces."""
+    """Return the hints of all interfaces, joined."""
     packages = dict.fromkeys(operation.package for operation in contract())
     known = [file for package in packages if (file := files(package) / "calibrate.yaml").is_file()]
     return convert(reduce(_joined, (yaml.safe_load(file.read_text("utf-8")) for file in known), {}), Hints)
 
 
 def _joined(first: Any, second: Any) -> Any:
-    """Join two documents: add the entries of mappings, and those of lists."""
+    """Join two parts of YAML documents: merge two mappings, or append the second list to the first."""
     if isinstance(first, dict):
         joined = {key: _joined(first[key], value) if key in first else value for key, value in second.items()}
         return {**first, **joined}

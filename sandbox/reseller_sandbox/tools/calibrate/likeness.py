@@ -34,7 +34,7 @@ class Difference(NamedTuple):
     hard: bool = True
 
 
-#: The placeholder for a missing value.
+#: The placeholder for a value that an answer does not have.
 ABSENT = object()
 
 
@@ -81,7 +81,7 @@ def differences(service: Any, sandbox: Any, where: str = "", key: str = "") -> I
 
 
 def _of_lists(service: Sequence[Any], sandbox: Sequence[Any], where: str, key: str) -> Iterator[Difference]:
-    """Yield the differences of each element of the service from the most similar one of the sandbox."""
+    """Yield the differences of each element in the service's list from the sandbox's most similar element."""
     if not sandbox:
         if any(isinstance(element, Mapping) for element in service):
             yield Difference(where or "the body", service, sandbox)
@@ -97,7 +97,7 @@ def _of_lists(service: Sequence[Any], sandbox: Sequence[Any], where: str, key: s
 
 
 def _skeleton(value: Any, key: str) -> str:
-    """Return a normal form of ``value``. Values that count as equal have the same one."""
+    """Return a normal form of a JSON value. Values that count as equal have the same normal form."""
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{inner}:{_skeleton(value[inner], inner)}" for inner in sorted(value)) + "}"
     if isinstance(value, list):
@@ -108,7 +108,7 @@ def _skeleton(value: Any, key: str) -> str:
 
 
 def _of_values(service: Any, sandbox: Any, key: str) -> bool | None:
-    """Return None if two values count as equal, otherwise whether their difference is hard."""
+    """Return None if two values count as equal, otherwise ``Difference.hard`` of their difference."""
     if _skeleton(service, key) == _skeleton(sandbox, key):
         return None
     both_texts = isinstance(service, str) and isinstance(sandbox, str) and key not in hints().exact
@@ -118,15 +118,15 @@ def _of_values(service: Any, sandbox: Any, key: str) -> bool | None:
 
 
 def _form(text: str, key: str) -> str:
-    """Return a normal form of ``text``. Texts that count as equal have the same one."""
+    """Return a normal form of a string. Strings that count as equal have the same normal form."""
     if key in hints().messages:
         beginnings = (re.match(pattern, text) for pattern in hints().open_messages)
         return next((match[0] for match in beginnings if match), text)
-    if key in hints().terms:  # The term is 0 if the name is not for sale.
+    # The number of years is 0 if the name is not for sale.
+    if key in hints().terms:
         return "no term" if text == "0" else "a term"
-    if (
-        key in hints().names and _HOST.fullmatch(text) and (key != "name" or "." in text)
-    ):  # because contacts have a name, too
+    # A "name" without a dot is the name of a contact, not of a domain.
+    if key in hints().names and _HOST.fullmatch(text) and (key != "name" or "." in text):
         return f"name {'xn--' in text.lower()} {text.isascii()}"
     if _DATES.fullmatch(text):
         return re.sub(r"\d", "0", text)

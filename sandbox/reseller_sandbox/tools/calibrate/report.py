@@ -61,7 +61,7 @@ def lines(calibration: Calibration, skipped: Sequence[tuple[str, str]] = ()) -> 
 
 
 def _section(heading: str, entries: Iterable[str]) -> Iterator[str]:
-    """Yield a heading and its entries, nothing without entries."""
+    """Yield a heading and its indented entries. Without entries, yield nothing."""
     indented = [f"  {entry}" for entry in entries]
     if indented:
         yield f"\n{heading}:"
@@ -132,7 +132,7 @@ def profile(calibration: Calibration, sources: int) -> str:
 
 
 def shown(difference: Difference, value: Any) -> Any:
-    """Return a value of an answer with masked secrets, None if it is missing."""
+    """Return a value of an answer, with secrets masked. Return None if the answer does not have the value."""
     if value is ABSENT:
         return None
     if is_secret(difference.where.rpartition(".")[2]):
@@ -141,7 +141,7 @@ def shown(difference: Difference, value: Any) -> Any:
 
 
 def side_by_side(deviation: Deviation) -> Iterator[str]:
-    """Yield an unexplained exchange as text, with the values of both sides."""
+    """Yield an unexplained exchange as text, with the values of the service and of the sandbox."""
     yield f"{printable(deviation.exchange.place)}: {deviation.operation}"
     for each in deviation.differences[:_MOST]:
         service, sandbox = (
@@ -160,6 +160,6 @@ def _values(determination: Determination) -> str:
 
 
 def named_places(places: Sequence[str]) -> str:
-    """Return the first place, and the number of other places."""
+    """Return the first place, and the number of further places, as in ``a.har: entry 3 and 2 more``."""
     more = f" and {len(places) - 1} more" if len(places) > 1 else ""
     return printable(places[0]) + more if places else ""

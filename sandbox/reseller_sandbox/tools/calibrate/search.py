@@ -34,10 +34,10 @@ from reseller_sandbox.tools.calibrate.subject import Known, KnownState, Subject,
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 from reseller_sandbox.worlds import Snapshot
 
-#: Maximum number of tries of one request. If they are not enough, the exchange does not count.
+#: Maximum number of tries of one request. If these do not explain the exchange, the exchange is ignored.
 MOST_TRIES = 6000
 
-#: The assumptions about token access. Count them as used, because an answer does not always name them.
+#: The assumptions about tokens. Always count them as used, because an answer does not always name them.
 _ACCESS = tuple(name for name, kind in kinds().items() if kind is VERSIONS or kind is HEADERS)
 
 #: Assumption values, and the differences of the answers under these values.
@@ -45,7 +45,7 @@ _Tried = tuple[dict[str, Any], tuple[Difference, ...]]
 
 
 class Case(Struct, frozen=True):
-    """An exchange, its subject, and the state that earlier exchanges have shown."""
+    """An exchange, the values in it (``subject``), and the state that earlier exchanges have shown."""
 
     exchange: ObservedExchange
     subject: Subject
@@ -61,7 +61,7 @@ class Case(Struct, frozen=True):
 
 
 class Explanation(Struct):
-    """The explanations of an exchange.
+    """The combinations of assumption values (``ways``) that explain an exchange.
 
     A *way* holds values of the assumptions that the answer depends on, under which both answers agree.
     ``cut_short`` is whether the search stopped early, because the ways allow every value. ``given_up`` is
@@ -77,11 +77,11 @@ class Explanation(Struct):
 
 
 class _TooMany(Exception):
-    """An exchange needs too many tries."""
+    """The search for an exchange needs more than ``MOST_TRIES`` tries."""
 
 
 class Search:
-    """Searches for explanations of exchanges on a bench."""
+    """Searches for the assumption values under which a sandbox answers like the service."""
 
     def __init__(self, zones: State | None = None) -> None:
         self._zones = zones
@@ -100,7 +100,7 @@ class Search:
         return Case(exchange, subject, known)
 
     def explain(self, case: Case, alive: Candidates) -> Explanation:
-        """Return the explanations of an exchange under the values in ``alive``.
+        """Return the combinations of values in ``alive`` that explain an exchange.
 
         If the known state has no explanation, search without it, because the state can have changed.
         """
@@ -180,12 +180,12 @@ def _compared(exchange: ObservedExchange, tried: TriedAnswer, *, prices: bool) -
 
 
 def allows_all(ways: Sequence[Values], alive: Candidates) -> bool:
-    """Whether the ways allow every value of every assumption."""
+    """Whether the combinations of values in ``ways`` include every value of every assumption."""
     return all(possible(ways, name, values) == list(values) for name, values in alive.items())
 
 
 def possible(ways: Sequence[Values], name: str, values: Sequence[Any]) -> list[Any]:
-    """Return the values of an assumption that at least one way allows."""
+    """Return the values of an assumption that at least one combination in ``ways`` allows."""
     return [value for value in values if any(way.get(name, value) == value for way in ways)]
 
 

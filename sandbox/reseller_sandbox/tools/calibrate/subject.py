@@ -66,7 +66,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 
     @property
     def orders(self) -> Purpose | None:
-        """The purpose of the order that the request places, None without an order."""
+        """The purpose of the order that the request places, None if the request places no order."""
         operation = operations().get(self.operation)
         return operation.orders if operation is not None else None
 
@@ -216,7 +216,7 @@ def _servers(parts: Iterable[Any]) -> Iterator[str]:
 
 
 def _number(value: Any) -> Decimal | None:
-    """Return a value as a positive number, None if it is none."""
+    """Return a value as a positive number. Return None if it is not a positive number."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     with suppress(InvalidOperation):
@@ -227,14 +227,14 @@ def _number(value: Any) -> Decimal | None:
 
 
 class KnownState:
-    """The flags, switches and name servers of each name that earlier answers have shown."""
+    """For each name, the flags, switches and name servers that earlier answers have shown."""
 
     def __init__(self) -> None:
         self._names: dict[str, dict[str, Any]] = {}
         self._seen: dict[str, tuple[datetime, list[str]]] = {}
 
     def of(self, exchange: ObservedExchange, subject: Subject) -> Known | None:
-        """Return the known state of the only name in a request, None if it is unknown."""
+        """Return the known state of the request's only name. Return None if the state is not known."""
         if len(subject.names) != 1 or subject.name not in self._names:
             return None
         at, credentials = self._seen[subject.name]

@@ -22,7 +22,7 @@ from reseller_sandbox.values.parameters import Quiet
 #: Maximum size of a file in bytes, and maximum number of exchanges in a file.
 LARGEST, MOST = 128 << 20, 20_000
 
-#: The time of an exchange without a date.
+#: The time that an exchange without a date gets.
 _UNDATED = datetime(2026, 1, 15, 12, tzinfo=UTC)
 
 _CREDENTIAL = re.compile(r"[^=]*(?:API-?_?KEY|SIGNATURE|TOKEN)(?:=|$)", re.IGNORECASE)
@@ -45,7 +45,7 @@ class ObservedExchange(Quiet, frozen=True, kw_only=True):
 
     @property
     def path(self) -> str:
-        """The path without the query."""
+        """The path of the request, without the query."""
         return self.target.partition("?")[0]
 
     @property
@@ -82,7 +82,7 @@ class Transcript(Struct, frozen=True):
 
 
 def _api_target(target: str) -> str | None:
-    """Return the part of a URL's path and query that begins with a path of the API, without credentials.
+    """Return the path and query of a URL, from the first part that belongs to the API, without credentials.
 
     Return None if the URL is not one of the API.
     """
@@ -104,7 +104,7 @@ def instant(value: object) -> datetime | None:
         return None
 
 
-#: Statuses that proxies and limits in front of a service send. They do not depend on assumptions.
+#: Statuses that a proxy or a rate limit in front of a service sends. They do not depend on assumptions.
 _OWN_TROUBLE = frozenset({429, 502, 503, 504})
 
 

@@ -54,24 +54,24 @@ from reseller_sandbox.values.clock import stopwatch
 
 __all__ = ["Exploration", "explore"]
 
-#: Factors on ``quiet`` while explore waits for a certain actor, as in an earlier run, and while fewer than
+#: Factors on ``quiet``: while explore waits for the actors that an earlier run saw, and while fewer than
 #: ``actors`` workers have sent a request.
 _KNOWN, _STRANGE = 10, 4
 
-#: How many times longer than the slowest request so far the next request may take to arrive.
+#: Explore waits for the next request at least this many times as long as for the slowest request so far.
 _SLOWER = 1.5
 
-#: Minimum limit of a hold in seconds. If the limit would be shorter, requests are not held at all.
+#: Smallest maximum hold in seconds. If the maximum would be smaller, requests are not held at all.
 _SHORTEST = 0.02
 
 #: Poll interval in seconds.
 _GLANCE = 0.005
 
-#: Maximum number of runs in which the workers run one after another. They are the comparison for incomplete
-#: searches.
+#: Maximum number of runs in which the workers run one after another. If not all schedules run, the other runs
+#: are compared with these.
 _TURNS = 6
 
-#: One of so many runs has a random schedule, if there are more schedules than runs.
+#: If there are more schedules than runs, one run in this many has a random schedule.
 _RANDOM = 4
 
 #: Maximum number of lines of a program's output in a finding.
@@ -89,7 +89,7 @@ class ScheduleNotReached(BadProgram):
 
 
 class _RunResult(NamedTuple):
-    """A run: its steps, its requests, and its outcome.
+    """The result of a run: its steps, its requests, and its outcome.
 
     ``violations`` are those of the user's invariants. ``recording`` is the file with the recording, empty if
     none was written. ``holds`` maps the actor and the number of each request to the seconds for which the
@@ -108,7 +108,7 @@ class _RunResult(NamedTuple):
 
     @property
     def ended(self) -> Ended:
-        """The end of the program."""
+        """How the program ended: its exit status, output and duration."""
         return self.outcome.ended
 
     @property
@@ -118,7 +118,7 @@ class _RunResult(NamedTuple):
 
 
 def _judged(runs: Sequence[_RunResult]) -> list[ExploredSchedule]:
-    """Return the different runs as schedules of the report, with their findings.
+    """Return one schedule of the report for each different run, with its finding if it has one.
 
     Equivalent runs with the same outcome count once. The baseline of the invariants is the first passing run
     in which the workers took turns.
@@ -178,7 +178,7 @@ class Explorer(Struct, kw_only=True):
     folder: Path | None = None
     _slowest_start: float = 0.0
     _slowest_request: float = 0.0
-    #: The limit of a hold in seconds, and the longest hold in a run that passed.
+    #: The maximum hold of a request in seconds, and the longest hold in a run that passed.
     _limit: float = float("inf")
     _tolerated: float = 0.0
     #: The schedule of a run that passed.
@@ -225,12 +225,12 @@ class Explorer(Struct, kw_only=True):
         )
 
     def _are_too_many(self, schedules: Schedules, started: int) -> bool:
-        """Whether there are more schedules than runs. Then random schedules find a race sooner."""
+        """Whether ``max_runs`` is too small for all schedules. Then random schedules find a race sooner."""
         estimate = schedules.estimate()
         return started > 0 and (estimate is None or estimate > self.max_runs)
 
     def _with_files(self, schedules: list[ExploredSchedule]) -> list[ExploredSchedule]:
-        """Run the easiest schedule of each finding again, and write its recording and its page.
+        """Run the simplest schedule of each finding again, and write its recording and its page.
 
         Return the schedules with the names of these files. Without a folder, nothing runs.
         """
@@ -265,7 +265,7 @@ class Explorer(Struct, kw_only=True):
                 yield run._replace(steps=plan.steps)
 
     def _fair_run(self, plan: Plan) -> tuple[Plan, _RunResult | None]:
-        """Return a run of a plan whose failure, if any, was not caused by holding requests.
+        """Run a plan, and make sure that a failure is not the result of holding requests too long.
 
         If holds can be the cause of a failure, repeat the run with shorter holds, in the end without holds.
         Return None if the plan needs longer holds than the program tolerates.
@@ -289,7 +289,7 @@ class Explorer(Struct, kw_only=True):
             plan = plan.again()
 
     def _tolerates(self, failed: _RunResult) -> bool:
-        """Whether the holds of a failed run did not cause its failure.
+        """Whether the program would have failed with shorter holds, too.
 
         This is the case if a passing run had a hold that was as long. Otherwise, run a passing schedule with
         the same holds.
@@ -329,7 +329,7 @@ class Explorer(Struct, kw_only=True):
     def _both(
         self, sandbox: Sandbox, turnstile: Turnstile, plan: Plan
     ) -> tuple[Ended, Sequence[HeldRequest]]:
-        """Run the program, and release its requests on another thread."""
+        """Run the program here, and release its requests on another thread."""
         threads = Threads(threading.enumerate())
         with ThreadPoolExecutor(1) as beside:
             driving = beside.submit(self._release_requests, plan, turnstile, threads)
@@ -354,12 +354,12 @@ class Explorer(Struct, kw_only=True):
                 plan.did(actor, (actor, number, request.text), request.footprint)
                 done.append(request)
         except BaseException:
-            turnstile.open()  # because otherwise the program would wait indefinitely
+            turnstile.open()  # otherwise the program would wait indefinitely
             raise
         return done
 
     def _limit_of(self, plan: Plan) -> float:
-        """Return the limit of a hold in seconds. A plan with its own holds has no limit."""
+        """Return the maximum hold of a request in seconds. A plan with its own holds has no maximum."""
         return float("inf") if plan.holds else self._limit
 
     def _settled(
@@ -420,9 +420,9 @@ def explore(
         actors: Number of concurrent workers.
         max_runs: Maximum number of runs.
         quiet: Seconds without a new request after which a waiting request is released.
-        schedule: The only schedule to run, from an earlier report.
+        schedule: Schedule to run, from an earlier report. No other schedule runs.
         jobs: Number of concurrent runs.
-        part: Part of the schedules to try, such as 1 of 2, if several machines share them.
+        part: Part of the schedules to try, such as (1, 2) for the first half, if several machines share them.
         invariants: Functions that check the world after a run. They return a description of a violation, or
             None.
         folder: Folder for the recording and the page of each finding.
@@ -444,7 +444,7 @@ def explore(
 def tests_explored(
     program: CommandProgram, explorer: Explorer, invariants: Sequence[str], folder: Path, tell: Tell
 ) -> list[Exploration]:
-    """Let pytest explore its own tests, and return a report on each. Raise ``BadProgram``."""
+    """Let pytest explore its own tests, and return a report on each. Raise ``BadProgram`` if pytest stops."""
     options = {
         cli_options.EXPLORE: explorer.actors,
         cli_options.EXPLORE_RUNS: explorer.max_runs,

@@ -21,10 +21,11 @@ from reseller_sandbox.registry.state import Change, Draft, State
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 
-#: A table or an index of the registry, and a key in it. The key can be one without an entry.
+#: A table or an index of the registry, and a key in it. The key need not exist.
 Place = tuple[str, Any]
 
-#: The table name for balances. A balance is a separate place, because every request reads its account.
+#: The table name for balances. A balance is a separate place, because every request reads the other fields of
+#: its account.
 BALANCE = "balance"
 
 #: A payment commutes with other payments if the remaining balance is at least this many times its amount.
@@ -32,7 +33,7 @@ _PLENTY = 20
 
 
 class Footprint(Struct):
-    """The places that a request ``reads`` and ``writes``.
+    """The places in the registry that a request ``reads`` and ``writes``.
 
     ``ranges`` are key prefixes: the request reads every key of that table or index with the prefix. ``adds``
     are numbers that the request increases or decreases without reading them, so two such changes commute. If
@@ -81,10 +82,9 @@ class Footprint(Struct):
         return WatchedDraft(self, base, *given)
 
     def follow(self, base: State) -> None:
-        """Set the current registry state.
+        """Record the current registry state. If other code has changed the state, set ``everything``.
 
-        If other code has changed the state since the last call, set ``everything``, because the changed
-        places are unknown.
+        The places that such code has changed are unknown.
         """
         if self.state is not base:
             self.state, self.everything = base, True
@@ -102,7 +102,7 @@ class WatchedDraft(Draft):
 
     @property
     def state(self) -> State:
-        """The registry state of the draft, which records reads."""
+        """The registry state of the draft. It records which of its parts are read."""
         return cast(State, _WatchedState(super().state, self._footprint))
 
     def put(self, record: R) -> R:
@@ -131,7 +131,7 @@ class WatchedDraft(Draft):
         footprint, place = self._footprint, (BALANCE, after.client_id)
         if after.balance >= _PLENTY * (before.balance - after.balance):
             footprint.adds.add(place)
-            footprint.reads.discard(place)  # because only the check of the funds has read it
+            footprint.reads.discard(place)  # the only read was the check of the funds
         else:
             footprint.writes.add(place)
 
@@ -140,7 +140,7 @@ def _written(change: Change) -> Iterator[Place]:
     """Yield the places that a change writes: the record, and its index entries."""
     before, after = change.before, change.after
     record = before if after is None else after
-    if record is None:  # because the record was created and deleted in the same draft
+    if record is None:  # if the record was created and deleted in the same draft
         return
     yield change.table, _place_of(record, change.key)
     table = TABLES[type(record)]
@@ -149,7 +149,7 @@ def _written(change: Change) -> Iterator[Place]:
 
 
 def _place_of(record: Any, key: Any) -> Any:
-    """Return a key with the domain of an order in place of its number.
+    """Return the key of a record. In the key of an order, put its domain in place of its number.
 
     Numbers of orders depend on the order of requests.
     """

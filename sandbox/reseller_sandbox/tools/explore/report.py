@@ -36,7 +36,7 @@ class ReleasedRequest(Struct, frozen=True):
 
 
 class ExploredSchedule(Struct, frozen=True, kw_only=True):
-    """One run: its requests in order, how the program ended, and the changes that the run made.
+    """One run: its requests in order, the end of the program, and the changes that the run made.
 
     ``order`` is equal for equivalent runs: they have the same requests, and the same order of requests that
     conflict. If the run is a finding, ``kind`` is its kind, ``words`` describe it, and ``recording`` and
@@ -124,7 +124,7 @@ class ScheduleFinding(Struct, frozen=True):
 
 
 class Exploration(Report, kw_only=True):
-    """The schedules that were tried.
+    """The report of an exploration: the schedules that were tried.
 
     ``untried`` is the estimated number of untried schedules. Unless ``is_counted``, it is a lower bound.
     ``unmatched`` schedules were given up because the program sent other requests in each try.
@@ -151,17 +151,17 @@ class Exploration(Report, kw_only=True):
 
     @property
     def actors(self) -> list[str]:
-        """The workers that sent a request."""
+        """The names of the workers that sent a request."""
         return sorted({request.actor for schedule in self.schedules for request in schedule.requests})
 
     @property
     def never_passes(self) -> bool:
-        """Whether the program fails in every schedule. Then the schedule is not the cause."""
+        """Whether the program fails in every schedule, so that the order of requests is not the cause."""
         return not any(schedule.passed for schedule in self.schedules)
 
     @property
     def always(self) -> list[str]:
-        """The advice about money that every schedule has. So the schedule is not its cause."""
+        """The advice about money that every schedule has, so that the order of requests is not its cause."""
         first = self.schedules[0].advice if self.schedules else ()
         return [line for line in first if all(line in schedule.advice for schedule in self.schedules)]
 
@@ -205,7 +205,7 @@ class Exploration(Report, kw_only=True):
         return self
 
     def with_part(self, other: Exploration) -> Exploration:
-        """Return this report with the schedules of another part of the same exploration."""
+        """Return this report joined with ``other``, which has other schedules of the same exploration."""
         parts = self, other
         schedules = {(run.order, run.ended, run.changes): run for part in parts for run in part.schedules}
         left = [len(part.schedules) + part.untried for part in parts if part.untried]
@@ -294,7 +294,7 @@ class Exploration(Report, kw_only=True):
             yield f"refused in every schedule tried: {', '.join(self.refused)}"
 
     def _differences(self) -> Iterator[str]:
-        """Yield the differences between the outcomes as text, nothing if there is only one outcome."""
+        """Yield the differences between the outcomes as text. Yield nothing if all outcomes are equal."""
         groups = self._outcomes()
         if len(groups) < 2:
             return
@@ -320,7 +320,7 @@ def difference(changes: Sequence[str], others: Iterable[Sequence[str]]) -> tuple
 def _groups(
     schedules: Iterable[ExploredSchedule], alike: Callable[[ExploredSchedule], Hashable]
 ) -> list[list[ExploredSchedule]]:
-    """Return schedules in groups with equal values of ``alike``, sorted by ``simplicity``."""
+    """Group schedules by the value of ``alike``. In each group, the simplest schedule comes first."""
     groups: dict[Hashable, list[ExploredSchedule]] = {}
     for schedule in sorted(schedules, key=lambda run: run.simplicity):
         groups.setdefault(alike(schedule), []).append(schedule)

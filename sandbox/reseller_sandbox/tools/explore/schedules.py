@@ -1,4 +1,4 @@
-"""Schedules: the orders of requests to try.
+"""Schedules: the orders in which explore releases the requests of a program.
 
 A *schedule* is the sequence of the actors whose requests are released. Two requests that do not conflict
 commute. Schedules that differ only in the order of such requests are equivalent, so one of them is enough.
@@ -28,7 +28,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.tools.explore.read_write_set import Footprint
 
-#: Maximum number of runs of a schedule that the program does not reach.
+#: Maximum number of attempts to run a schedule. Then the schedule is given up.
 _TRIES = 5
 
 #: Maximum number of states that are counted for an estimate.
@@ -60,7 +60,7 @@ Pick = Callable[[AbstractSet[str], Sequence[ScheduledTurn]], str]
 
 
 def follow(waiting: AbstractSet[str], steps: Sequence[ScheduledTurn]) -> str:
-    """Choose the actor of the last step if it waits, otherwise the first actor by name."""
+    """Choose the actor of the last step if it has a waiting request, otherwise the first actor by name."""
     return steps[-1].actor if steps and steps[-1].actor in waiting else min(waiting)
 
 
@@ -75,12 +75,12 @@ def _chance(*seed: object) -> int:
 
 
 def random_walk(seed: int) -> Pick:
-    """Return a function that chooses each waiting actor with equal probability."""
+    """Return a function that chooses one of the waiting actors at random."""
     return lambda waiting, steps: sorted(waiting)[_chance(seed, len(steps)) % len(waiting)]
 
 
 def random_priorities(seed: int, length: int, changes: int) -> Pick:
-    """Return a function that chooses by random priorities.
+    """Return a function that chooses the waiting actor with the highest random priority.
 
     At ``changes`` of ``length`` steps, the priority of the current actor becomes the lowest.
     """
@@ -133,7 +133,7 @@ class Plan(Struct):
         return replace(self, steps=[], missed="", is_overdue=False)
 
     def choose(self, waiting: Mapping[str, str], overdue: str = "") -> str:
-        """Return the actor whose request goes next.
+        """Return the actor whose request is released next.
 
         ``waiting`` maps each waiting actor to its request. If the hold of a request has reached its limit,
         ``overdue`` is its actor, and goes first.
@@ -163,7 +163,7 @@ class Plan(Struct):
 
 
 class Schedules:
-    """The known behaviour of a program, and the search for schedules that reach a new state.
+    """The runs of a program so far, and the search for schedules that reach a new state.
 
     The read-write set of a request can depend on the requests before it. For example, a refused request
     writes nothing. So the set of a request is the union over all runs, and a conflict does not depend on the
@@ -175,9 +175,10 @@ class Schedules:
     def __init__(self, part: tuple[int, int] = (1, 1)) -> None:
         self._part = part
         self._runs: list[_KnownRun] = []
-        #: The branches that no run contains yet: the actors of a schedule's prefix, and its requests.
+        #: The branches to try, because no run contains them yet: the actors and the requests of each branch.
         self._branches: dict[Path, list[RequestKey]] = {}
-        #: If the search has parts: the requests of each branch of the first run that belongs to this part.
+        #: If several processes share the search: the requests of the first run's branches that this process
+        #: tries.
         self._departures: list[list[RequestKey]] = []
         self._waiting: dict[Path, Mapping[str, str]] = {}
         self._footprints: dict[RequestKey, Footprint] = {}
@@ -186,7 +187,7 @@ class Schedules:
         self._tries = Counter[Path]()
         #: Number of schedules that were given up because the program does not reach them.
         self.unmatched = 0
-        #: Number of schedules that were given up because they need too long a hold.
+        #: Number of schedules that were given up because they would hold a request too long for the program.
         self.held_too_long = 0
 
     def waiting_at(self, path: Path) -> AbstractSet[str]:
@@ -250,7 +251,8 @@ class Schedules:
                     self._senders.setdefault((plan.path[:at].count(actor), text), set()).add(actor)
             self._waiting.setdefault(plan.path, {})
             changed.append(_KnownRun(steps))
-        if have_grown:  # also by a run with exchanged names, because all runs share the sets
+        # Even a run with exchanged names can have changed the sets, because all runs share them.
+        if have_grown:
             changed = [*(_KnownRun(run.steps) for run in self._runs), *changed]
             self._runs = []
             self._branches.clear()
@@ -260,12 +262,12 @@ class Schedules:
         return True
 
     def _give_up(self, path: Path) -> None:
-        """Never run a branch again."""
+        """Drop the branch that begins with the actors of ``path``, and never run it again."""
         self._tries[path] = _TRIES
         self._branches.pop(path, None)
 
     def _add_branches(self, run: _KnownRun) -> None:
-        """Add the branches of a run, and drop those that the run contains."""
+        """Add the branches of a run, which are other orders to try. Drop branches that the run contains."""
         contained = [path for path, requests in self._branches.items() if run.contains(requests)]
         for path in contained:
             del self._branches[path]
@@ -282,7 +284,7 @@ class Schedules:
                 self._branches[path] = requests
 
     def _in_part(self, run: _KnownRun, turns: Sequence[int]) -> Sequence[int]:
-        """Return the steps of a branch in an equivalent order that begins with a branch of this part.
+        """Return the steps of a branch in an order that belongs to this part, empty if there is none.
 
         The result is empty if there is no such order, because the branch is in another part.
         """
@@ -319,15 +321,15 @@ class _KnownRun:
         self._places = {step.request: at for at, step in enumerate(steps)}
 
     def requests(self, turns: Iterable[int]) -> list[RequestKey]:
-        """Return the requests of some steps."""
+        """Return the requests of the steps with these numbers."""
         return [self.steps[at].request for at in turns]
 
     def places(self, requests: Iterable[RequestKey]) -> list[int]:
-        """Return the steps with these requests."""
+        """Return the numbers of the steps that sent these requests."""
         return [self._places[request] for request in requests]
 
     def contains(self, requests: Iterable[RequestKey], within: Iterable[int] | None = None) -> bool:
-        """Whether an equivalent run can begin with ``requests``.
+        """Whether a run that is equivalent to this one can begin with ``requests``.
 
         This is the case if each request comes after its dependencies. With ``within``, only these steps of
         the run count.
@@ -342,7 +344,7 @@ class _KnownRun:
         return True
 
     def reversals(self) -> Iterator[list[int]]:
-        """Yield for each race the steps of a branch in which the later step comes before the earlier one."""
+        """Yield a branch for each race: the later of the two racing steps comes before the earlier one."""
         for late in range(len(self.steps)):
             for early in range(late):
                 if self._is_race(early, late):
@@ -350,7 +352,7 @@ class _KnownRun:
                     yield [*range(early), *(at for at in between if not self._before[at] >> early & 1), late]
 
     def _is_race(self, early: int, late: int) -> bool:
-        """Whether two steps conflict, and can happen in the other order."""
+        """Whether two steps conflict, and could also have happened in the other order."""
         if self.steps[early].actor == self.steps[late].actor or not self._direct[late] >> early & 1:
             return False
         if asked_after(self.steps, late) == early:
@@ -359,7 +361,7 @@ class _KnownRun:
         return not any(before[late] >> at & 1 and before[at] >> early & 1 for at in range(early + 1, late))
 
     def departures(self) -> Iterator[list[int]]:
-        """Yield the steps of each branch that leaves the run: another waiting actor goes next."""
+        """Yield the branches that leave this run at one step, where another waiting actor goes first."""
         for at, step in enumerate(self.steps):
             for actor in step.waiting.keys() - {step.actor}:
                 late = next(late for late in range(at, len(self.steps)) if self.steps[late].actor == actor)
@@ -411,7 +413,7 @@ def _count(workers: Sequence[Sequence[Footprint]]) -> int | None:
 
 
 def order_of(steps: Sequence[ScheduledTurn]) -> str:
-    """Return a hash of the requests of a run and of the order of conflicts: equal for equivalent runs."""
+    """Return a hash of a run's requests and of the order of its conflicts, equal for equivalent runs."""
     conflicts = (
         (early.request, late.request)
         for at, late in enumerate(steps)
@@ -423,7 +425,7 @@ def order_of(steps: Sequence[ScheduledTurn]) -> str:
 
 
 def dependencies(steps: Sequence[ScheduledTurn]) -> list[int]:
-    """Return for each step a bit mask of the earlier steps that it directly depends on.
+    """Return for each step a bit mask of the earlier steps on which it depends directly.
 
     These are the steps of the same actor, the steps with a conflict, and the step for whose response the
     actor waited.
@@ -441,7 +443,7 @@ def dependencies(steps: Sequence[ScheduledTurn]) -> list[int]:
 
 
 def happens_before(direct: Sequence[int]) -> list[int]:
-    """Return for each step a bit mask of the steps that it depends on, also through other steps.
+    """Return for each step a bit mask of the steps on which it depends, directly or through others.
 
     ``direct`` are the masks of ``dependencies``.
     """
@@ -453,7 +455,7 @@ def happens_before(direct: Sequence[int]) -> list[int]:
 
 
 def asked_after(steps: Sequence[ScheduledTurn], at: int) -> int | None:
-    """Return the step after whose response the request of step ``at`` arrived.
+    """Return the step whose response came right before the request of step ``at`` arrived.
 
     That step can be one of another actor. Return None if the request waited from the beginning of the run.
     """

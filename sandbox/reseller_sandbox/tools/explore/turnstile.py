@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
     from flask import Flask
 
-#: The actor of requests without that header and without a credential.
+#: The actor of requests without the header ``X-Sandbox-Actor`` and without a credential.
 NOBODY = "nobody"
 
-#: Protects the gates of applications, because several runs begin and end at once.
+#: Protects the installation of gates (``_Gate``), because several runs begin and end at once.
 _GATES = Lock()
 
 _ACTOR = environ_key(ACTOR)
@@ -46,7 +46,7 @@ _WORLD = re.compile(r"/_worlds/[^/?]+")
 
 @dataclass(eq=False, slots=True)
 class HeldRequest:
-    """A held request.
+    """A request that the turnstile holds until it releases the request.
 
     ``named`` is the actor in its header, and ``account`` the owner of its credential. ``line`` is its
     connection or its thread, and ``rank`` the position of that line among all lines. ``content`` is a hash of
@@ -73,7 +73,7 @@ class HeldRequest:
 
     @property
     def base(self) -> str:
-        """The name of its actor, without a number that distinguishes actors of the same name."""
+        """The name of the request's actor, without the number in ``worker-2``, ``worker-3`` and so on."""
         return self.named or self.account or NOBODY
 
     @property
@@ -87,14 +87,14 @@ class HeldRequest:
 
 
 class _OfHeld(Again, frozen=True):
-    """A request that the server calls again: for the turnstile, or for the application (``inner``)."""
+    """Asks the server to serve a held request later: by the turnstile, or by the application if ``inner``."""
 
     request: HeldRequest | None = None
     inner: bool = False
 
 
 class Turnstile:
-    """Holds the requests to ``app`` for ``world``, until it is opened."""
+    """Holds the requests that ``app`` gets for ``world``, until the turnstile is opened."""
 
     def __init__(self, app: WSGIApplication, world: World) -> None:
         self._app = app
@@ -111,12 +111,12 @@ class Turnstile:
 
     @property
     def waiting(self) -> list[HeldRequest]:
-        """The currently held requests."""
+        """The requests that are held now."""
         with self._news:
             return list(self._waiting)
 
     def end(self) -> None:
-        """Record that the program has ended."""
+        """Record that the program has ended, so that nothing waits for more requests."""
         with self._news:
             self.over = True
             self._news.notify_all()
@@ -260,7 +260,7 @@ class Turnstile:
             footprint.follow(world.state)
 
     def _tell_rest(self, request: HeldRequest, environ: WSGIEnvironment, headers: Any, begun: Any) -> None:
-        """Record whether a request is refused, and the places that it reads and writes outside the registry.
+        """Record whether a request was refused, and the places outside the registry that it read and wrote.
 
         These are counters of faults. For another world, the control interface or a new time, the places are
         unknown.
@@ -278,12 +278,13 @@ class Turnstile:
             for rule in faults.rules
             if faults.count(rule.name) != before.count(rule.name)
         }
-        if faults.rules or snapshot.state.waiting:  # because rules can match the stage of a name
+        # A fault rule or a scheduled action can depend on any order, so count all orders as read.
+        if faults.rules or snapshot.state.waiting:
             footprint.ranges.add(("orders", ()))
 
 
 class _Gate:
-    """Passes each request to the turnstile of its world, or to the application without one."""
+    """Passes each request to the turnstile of its world, or to the application if there is no turnstile."""
 
     def __init__(self, app: WSGIApplication) -> None:
         self.app = app
@@ -335,7 +336,7 @@ class Threads:
 
 
 class Actors:
-    """The workers of one run.
+    """Finds the worker (the actor) that sent each request of a run.
 
     The header of a request names its worker, otherwise the account of its credential does. If several workers
     share a name, the later ones get ``-2``, ``-3`` and so on, and a connection or a thread identifies each of
@@ -385,7 +386,7 @@ class Actors:
         return next(name for name in names if name not in taken and name not in self._bases)
 
     def settle(self, named: Mapping[str, HeldRequest], answered: str) -> None:
-        """Make the actors final that ``name`` returned. ``answered`` is the actor of the next response."""
+        """Make the actors that ``name`` returned final. The actor ``answered`` gets the next response."""
         for actor, request in named.items():
             self._of[request] = actor
             self._bases[actor] = request.base

@@ -74,7 +74,7 @@ class SweepWanted:
         depth: 2 to also try a second fault on each request that the program sends because of a first fault.
         slow: Delay of a slow answer in seconds.
         jobs: Number of concurrent runs.
-        part: Part of the runs to make, such as 1 of 2, if several processes share the runs.
+        part: Part of the runs to make, such as (1, 2) for the first half, if several processes share them.
         stop_at_first: Whether to stop after the first silently wrong run.
         invariants: Functions that check a world after a run. They return a description of a violation, or
             None.
@@ -149,7 +149,7 @@ def sweep_program(
 
 
 class _Sweep:
-    """Runs of a program with troubles, and runs without trouble for comparison."""
+    """Runs a program with each trouble, and without trouble for comparison."""
 
     def __init__(self, program: Program, prepared: Sandbox, wanted: SweepWanted) -> None:
         self._program, self._prepared, self._wanted = program, prepared, wanted
@@ -159,7 +159,7 @@ class _Sweep:
         self.unsteady = _sent(self.baseline) != _sent(second)
         self._operations = {operation.id: operation for operation in contract()}
         self._requests = numbered(self.baseline.requests, self._operations)
-        #: The requests to try troubles on.
+        #: The requests of the program on which troubles are tried.
         self.chosen = [request for request in self._requests if self._is_chosen(request.operation)]
         self._baselines: dict[tuple[object, int], Outcome | None] = {}
         self._lock = Lock()
@@ -169,7 +169,7 @@ class _Sweep:
         return fnmatchcase(operation, self._wanted.only)
 
     def troubles(self) -> Iterator[Trouble]:
-        """Yield each trouble of the wanted kinds."""
+        """Yield the troubles of the wanted kinds that affect the chosen requests of the program."""
         kinds = self._wanted.kinds
         for request in self.chosen:
             yield from of_request(request, self._operations[request.operation], kinds, self._wanted.slow)
@@ -192,7 +192,7 @@ class _Sweep:
         with fork_of(self._prepared) as world:
             ended = self._program(world)
             if not ended.passed:
-                raise BadProgram(f"without any fault the program does not pass{when}: {ended}", ended)
+                raise BadProgram(f"without any fault the program fails{when}: {ended}", ended)
             outcome = outcome_of(world, ended)
             if not outcome.requests:
                 raise AskedNothing(ASKED_NOTHING, ended)
@@ -208,7 +208,7 @@ class _Sweep:
             return outcome
 
     def _baseline_for(self, trouble: Trouble) -> Outcome | None:
-        """Return the outcome without trouble at the same time, None if the program fails at that time."""
+        """Return the outcome of a run at the same time without ``trouble``, None if that run fails."""
         if trouble.start is None and not trouble.passes:
             return self.baseline
         with self._lock:
@@ -283,7 +283,7 @@ def _sent(outcome: Outcome) -> list[tuple[str, tuple[str, ...]]]:
 def tests_swept(
     program: CommandProgram, wanted: SweepWanted, invariants: Sequence[str], tell: Tell
 ) -> list[SweepReport]:
-    """Let pytest sweep its own tests, and return a report on each. Raise ``BadProgram``."""
+    """Let pytest sweep its own tests, and return a report on each. Raise ``BadProgram`` if pytest stops."""
     if not wanted.kinds:
         return []
     options = {

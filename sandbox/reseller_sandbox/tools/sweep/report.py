@@ -29,7 +29,7 @@ class SweepResult(StrEnum):
 #: The text of each result in the table. The worst result is in capitals.
 _WORDS = {result: "WRONG" if result is SweepResult.WRONG else str(result) for result in SweepResult}
 
-#: Maximum number of other runs in the line "The same" of a finding.
+#: Maximum number of runs in the line "The same: …" of a finding.
 _ALSO = 8
 
 #: How a client can notice that its request was carried out twice.
@@ -40,7 +40,7 @@ _NAMED = 3
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """One run: a request with its ``id``, the trouble on it, and the result.
+    """One run of a sweep: a request with its ``id``, the trouble on the request, and the result.
 
     ``number`` is the position of the run among all planned runs. ``then`` is the second fault of the run,
     with its request. ``violations`` describe the violated invariants. ``source`` is the line of the program
@@ -80,12 +80,12 @@ class Run(Struct, frozen=True, kw_only=True):
 
     @property
     def is_preventable(self) -> bool:
-        """Whether a client can prevent the consequences."""
+        """Whether a client can prevent the consequences of the trouble."""
         return self.kind not in UNPREVENTABLE
 
     @property
     def row(self) -> str:
-        """The request as a row of the table names it."""
+        """The request as the table names it: its id in the journal, and its text."""
         return f"{self.id} {self.request}"
 
     def json(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class Run(Struct, frozen=True, kw_only=True):
 
 
 class SweepReport(Report, kw_only=True):
-    """The runs of a program.
+    """The report of a sweep: the runs of one program.
 
     ``planned`` is the number of planned runs, and ``deeper`` the number of runs that a greater depth adds.
     ``rows`` are the requests in the table. ``refused`` are the requests that the API refuses without any
@@ -111,7 +111,7 @@ class SweepReport(Report, kw_only=True):
     tests: Sequence[str] = ()
 
     def with_part(self, other: SweepReport) -> SweepReport:
-        """Return this report with the runs of another part of the same sweep."""
+        """Return this report joined with ``other``, which has other runs of the same sweep."""
         return replace(
             self,
             runs=sorted((*self.runs, *other.runs), key=lambda run: run.number),
@@ -157,7 +157,7 @@ class SweepReport(Report, kw_only=True):
         return {str(result): counter[result] for result in SweepResult}
 
     def tables(self) -> dict[str, list[dict[str, str]]]:
-        """Return the non-empty tables: results by request and kind, and by assumption."""
+        """Return two tables: results by request and kind, and results by assumption. Omit an empty table."""
         single = [run for run in self.runs if not run.then]
         about = {row: [run for run in single if run.id and run.row == row] for row in self.rows}
         kinds = list(dict.fromkeys(run.kind for run in single if run.id))
@@ -200,7 +200,7 @@ class SweepReport(Report, kw_only=True):
         }
 
     def lines(self) -> Iterator[str]:
-        """Yield the findings and numbers as text, below the tables."""
+        """Yield the lines below the tables: the findings, and the number of runs by result."""
         if self.problem:
             yield f"not swept: {self.problem}"
             return
@@ -236,7 +236,7 @@ class SweepReport(Report, kw_only=True):
 
 
 def _same(titles: Sequence[str]) -> Iterator[str]:
-    """Yield the line "The same", which lists other runs with the same consequences."""
+    """Yield the line "The same: …", which lists other runs with the same consequences."""
     words = f"The same: {listed(titles, _ALSO)}"
     yield from wrap(words, 110, initial_indent="   ", subsequent_indent="   ", break_on_hyphens=False)
 

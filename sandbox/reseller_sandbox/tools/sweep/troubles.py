@@ -27,10 +27,11 @@ from reseller_sandbox.values import money
 from reseller_sandbox.values.matching import NO_OPERATION
 from reseller_sandbox.values.text_checks import nearest
 
-#: Names of the fault rules of a run: for the trouble, the second fault, and the trigger of a third party.
+#: Names of the fault rules of a run: for the trouble, for the second fault, and for the trigger of a third
+#: party's action.
 _FAULT, _SECOND, _TRIGGER = "sweep", "sweep-again", "sweep-before"
 
-#: A placeholder in the text of an error.
+#: A placeholder ``{{…}}`` in the text of an error.
 _BLANK = re.compile(r"\{\{.*?\}\}")
 
 #: The default expectation: the same outcome as without trouble.
@@ -39,7 +40,7 @@ _SAME = Expected()
 #: Categories of errors after which a retry of the same request can succeed.
 _PASSING = {Category.INTERNAL, Category.LIMIT}
 
-#: The answers of a server error, by status.
+#: The answers that the kinds ``server-error`` and ``server-error-after`` try, by status.
 _STATUSES = {
     "500": {"status": 500, "body": {"error": "internal_error", "message": "Internal Server Error"}},
     "502": {"status": 502, "body": "<h1>502 Bad Gateway</h1>"},
@@ -47,7 +48,7 @@ _STATUSES = {
     "504": {"status": 504, "body": "<h1>504 Gateway Time-out</h1>"},
 }
 
-#: The number of requests in an outage.
+#: The number of consecutive requests that fail in an outage.
 _OUTAGE = 3
 
 #: For each kind of fault: its rule, and the phase of the request in which the rule is applied.
@@ -65,14 +66,14 @@ FAULTS: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "stale-read": ({"kind": "stale"}, "before"),
 }
 
-#: The kinds that a sweep tries only if they are named.
+#: Kinds of trouble that a sweep tries only if the user names them.
 ASSUMPTIONS, EXTERNAL_CHANGES, TIME = "assumptions", "external-changes", "time"
 EXTRA = (ASSUMPTIONS, EXTERNAL_CHANGES, TIME)
 
-#: The kinds of a second fault. The consequences of other kinds are the same as those of these kinds.
+#: Kinds of second faults. All other kinds would have the same consequences.
 _ON_RECOVERY = ("lost-request", "lost-answer", "stale-read")
 
-#: The kinds whose consequences no client can prevent.
+#: Kinds of trouble whose consequences no client can prevent.
 UNPREVENTABLE = frozenset({"twice"})
 
 _READ_FIRST = (
@@ -100,12 +101,12 @@ REMEDIES: Mapping[str, str] = {
     "do not expect.",
 }
 
-#: Seconds between the start of a run and the event of its kind ``time``, and the maximum number of names.
+#: For the kind ``time``: seconds from the start of a run to the event, and maximum number of names.
 _MARGIN, _EVENTS = 1, 5
 
 
 def kinds_named(text: str) -> tuple[str, ...]:
-    """Return the kinds in a list such as ``all,-twice``. Raise ``BadSetting`` for an unknown kind.
+    """Return the kinds of trouble in a list such as ``all,-twice``. Raise ``BadSetting`` for an unknown kind.
 
     ``all`` means all ``FAULTS``. If a list only excludes kinds, ``all`` is implied.
     """
@@ -126,7 +127,7 @@ def kinds_named(text: str) -> tuple[str, ...]:
 
 
 class SweptRequest(Struct, frozen=True):
-    """A request of the program.
+    """A request of the swept program, with its numbers among the program's requests.
 
     ``nth`` is its number among the requests with the same operation and domain, and ``position`` its number
     among all requests. ``can_be_stale`` is whether it is a read that follows a request with an effect.
@@ -139,22 +140,22 @@ class SweptRequest(Struct, frozen=True):
 
     @property
     def operation(self) -> str:
-        """The operation of the request."""
+        """The id of the request's operation, such as ``v3.renewDomain``."""
         return self.record.operation
 
     @property
     def match(self) -> dict[str, str]:
-        """The match of a fault rule for requests with this operation and domain."""
+        """The ``match`` of a fault rule that applies to requests with this operation and domain."""
         name = {"domain": self.record.domains[0]} if self.record.domains else {}
         return {"operation": self.operation, **name}
 
     @property
     def key(self) -> tuple[str, tuple[str, ...], int]:
-        """A value that identifies the request in several runs of the program."""
+        """A value that identifies this request in every run of the program."""
         return self.operation, tuple(self.record.domains[:1]), self.nth
 
     def __str__(self) -> str:
-        """Return the request as text, with its number if there are several such requests."""
+        """Return the request as text, with a number, as in ``(2)``, if it is not the first such request."""
         return asked(self.record) + (f" ({self.nth})" if self.nth > 1 else "")
 
 
@@ -172,7 +173,7 @@ Arm = Callable[["Sandbox"], object]
 
 
 class Trouble(Struct, frozen=True, kw_only=True):
-    """A trouble of one run: its ``kind``, its ``detail`` and the ``request`` that it strikes.
+    """The trouble of one run, such as a fault: its ``kind``, its ``detail``, and the affected ``request``.
 
     ``arm`` prepares the world, and ``assume`` are its assumptions. ``expected`` says how the outcome may
     differ from that without trouble. The run begins at ``start``, and during the run the clock advances by
@@ -195,7 +196,7 @@ class Trouble(Struct, frozen=True, kw_only=True):
 
     @property
     def remedy(self) -> str:
-        """How to change the program."""
+        """The advice how to change the program, so that it survives this trouble."""
         return REMEDIES[(self.recovery or self).kind]
 
     @property
@@ -208,9 +209,9 @@ class Trouble(Struct, frozen=True, kw_only=True):
         if self.start is not None:
             world.clock.freeze()
             world.clock.set(self.start)
-        for trouble in reversed(
-            self.parts
-        ):  # because a request with a fault is not counted by the rules after it
+        # Add the rule of the second fault first: if the first fault came first, the request that it affects
+        # would not count for the second rule.
+        for trouble in reversed(self.parts):
             trouble.arm(world)
 
     def end(self, world: Sandbox) -> None:
@@ -238,7 +239,7 @@ def _is_ours(after: Mapping[str, Any]) -> bool:
 
 
 def numbered(records: Iterable[RequestRecord], known: Iterable[str]) -> list[SweptRequest]:
-    """Return the requests that reach an operation of ``known``, each with its numbers."""
+    """Return the requests that call an operation in ``known``, with their numbers."""
     operations = frozenset(known)
     requests: list[SweptRequest] = []
     changed = False
@@ -256,7 +257,7 @@ def numbered(records: Iterable[RequestRecord], known: Iterable[str]) -> list[Swe
 def of_request(
     request: SweptRequest, operation: ApiOperation, kinds: Sequence[str], slow: float
 ) -> Iterator[Trouble]:
-    """Yield each trouble of these ``kinds`` for a request.
+    """Yield a trouble on ``request`` for each of these ``kinds``.
 
     ``slow`` is the delay of a slow answer in seconds.
     """
@@ -303,7 +304,7 @@ def pairs(
     baseline: Sequence[SweptRequest],
     only: Callable[[str], bool],
 ) -> Iterator[Trouble]:
-    """Yield each fault together with a second fault on each recovery request.
+    """Yield each fault, combined with a second fault on a request that the first fault causes.
 
     ``runs`` are the troubles of earlier runs, each with the requests of the run. A *recovery request* is a
     request that the ``baseline`` run does not send. If several faults on one request lead to the same
@@ -328,7 +329,7 @@ def pairs(
 def external_changes(
     requests: Sequence[SweptRequest], operations: Mapping[str, ApiOperation]
 ) -> Iterator[Trouble]:
-    """Yield the actions of third parties right before each paid order."""
+    """Yield troubles in which a third party acts right before a paid order, such as a price change."""
     for at, request in enumerate(requests):
         record = request.record
         order = operations[record.operation].orders if record.charged > 0 else None
@@ -353,14 +354,15 @@ def external_changes(
 def _played(
     before: SweptRequest | None, action: str, args: tuple[Any, ...], options: Mapping[str, Any]
 ) -> Arm:
-    """Return a function that schedules an action of a third party in a world.
+    """Return a function that makes a third party act in a world during a run.
 
     The action happens right after the request ``before``, or immediately if ``before`` is None.
     """
 
     def arm(world: Sandbox) -> None:
         simulate = world.simulate
-        if before is not None:  # a latency of 0 s, which only triggers the action
+        if before is not None:
+            # A fault triggers the action. Its delay of 0 s has no other effect.
             world.faults.add("latency", name=_TRIGGER, seconds=0, **_at(before, "after"))
             simulate = simulate.when(after={"fault": _TRIGGER})
         getattr(simulate, action)(*args, **options)
@@ -369,7 +371,7 @@ def _played(
 
 
 def of_time(requests: Sequence[SweptRequest], prepared: Sandbox) -> Iterator[Trouble]:
-    """Yield midnight, and the next due event of each name, between every two requests.
+    """Yield troubles in which midnight, or a due event of a name, falls between two requests.
 
     The run begins one second before that instant.
     """
@@ -397,7 +399,7 @@ def _time_passes(
 
 
 def of_assumptions(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
-    """Yield other values of each assumption on which an answer depended.
+    """Yield a trouble for each other value of each assumption on which an answer depended.
 
     If the value is the processing time of an order, the clock advances until the order is processed. Then the
     outcome must be the same as with an immediate order.
