@@ -103,7 +103,7 @@ TRIES = 2
 
 @rule(Severity.DATA)
 def premium_without_price(record: Record) -> Iterator[Case]:
-    """At least two orders of premium names without purchaseCost, and none with it.
+    """At least two orders of premium names without purchaseCost, and no order with purchaseCost.
     The orders can be for the same name or for different names.
 
     Instead:
@@ -121,7 +121,7 @@ def premium_without_price(record: Record) -> Iterator[Case]:
 
 @rule(Severity.DATA)
 def wrong_price_repeated(record: Record) -> Iterator[Case]:
-    """At least two orders with a wrong purchaseCost, and none with the right price.
+    """At least two orders with a wrong purchaseCost, and no order with the right price.
     The orders can be for the same name or for different names.
 
     Instead:
@@ -184,7 +184,7 @@ def _price_sent(record: Record, entry: Entry) -> Decimal | None:
 
 
 def _value_at(entry: Entry, place: str) -> Any:
-    """Return the parameter of the request at a place such as ``?period`` or ``order.price``, or None."""
+    """Return the value at a place in a request, such as ``?purchaseCost``, or None (see ``ApiOperation``)."""
     if place.startswith("?"):
         return dict(entry.query).get(place[1:])
     value = entry.json

@@ -56,7 +56,8 @@ def _is_unguarded(entry: Entry, guard: str) -> bool:
     return bool(renewals(entry)) or (entry.refused is not None and entry.refused.rule is MISSING_PARAMETER)
 
 
-#: The endings of names of query parameters that contain credentials, whether the service reads them or not.
+#: A query parameter with such a name, or with such an ending, contains credentials, whether the service reads
+#: it or not.
 NAMES = ("APIKEY", "SIGNATURE", "AUTH-TOKEN")
 
 
@@ -165,12 +166,13 @@ def _request_key(entry: Entry) -> tuple[str, str, bytes]:
 
 TOO_MANY_REQUESTS = 429
 
-#: The shortest run of equal requests that were answered 429 and repeated before Retry-After had passed.
+#: The shortest run of equal requests that is reported. Each got a 429 response and came before the previous
+#: Retry-After had passed.
 TRIES = 3
 
-#: The shortest run of any requests of an account. It is longer, because a client with several workers gets
-#: a few 429 at the same time, and under a frozen clock, waiting leaves no trace. The docstring of the rule
-#: names both figures for users.
+#: The shortest run of different requests of an account that is reported. It is longer than ``TRIES``: a
+#: client with several workers gets a few 429 responses at the same time, and under a frozen clock, waiting
+#: leaves no trace. The docstring of the rule names both figures for users.
 IN_A_ROW = 10
 
 

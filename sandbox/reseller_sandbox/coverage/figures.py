@@ -16,10 +16,10 @@ from reseller_sandbox.worlds.journal import Counted, Exercise, Tally
 
 S = TypeVar("S")
 
-#: The area of an item, and its name in the area, such as ``("errors", "v3.getDomain not_found")``.
+#: The area of an item, and its name in the area, such as ``("errors", "v3.renewDomain locked")``.
 Key = tuple[str, str]
 
-#: The numeric fields of a mark.
+#: The fields of ``Mark`` that are numbers.
 _NUMBERS = ("times", "carried_out", "refused", "injected")
 
 
@@ -39,7 +39,7 @@ class Mark(Struct):
     by: dict[str, None] = field(default_factory=dict)
 
     def add(self, other: Mark) -> None:
-        """Add the counts of ``other``."""
+        """Add the counts of ``other`` to this mark."""
         for name in _NUMBERS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.values |= other.values
@@ -65,7 +65,7 @@ def total(counts: Iterable[tuple[Key, Mark]]) -> Marks:
 
 
 def exercised(area: str, mark: Mark) -> bool:
-    """Whether an item with this mark counts as exercised: an operation that succeeded, or any item seen."""
+    """Whether an item with this mark counts as exercised: carried out for an operation, otherwise seen."""
     return (mark.carried_out if area == "operations" else mark.times) > 0
 
 
@@ -119,7 +119,7 @@ def _shows_stage(operation: ApiOperation, exercise: Exercise) -> bool:
 
 
 class _Share(Struct, frozen=True, kw_only=True):
-    """The number and the percentage of the covered items among some items, which ``about`` describes."""
+    """The number and the percentage of covered items in a set of items, which ``about`` describes."""
 
     covered: int
     total: int
@@ -133,7 +133,7 @@ class _Share(Struct, frozen=True, kw_only=True):
 
 
 class AreaCovered(_Share, frozen=True):
-    """The coverage of one area.
+    """The coverage of one area, such as ``errors``.
 
     ``about`` describes its items and when an item counts as exercised.
     """
@@ -158,7 +158,8 @@ class Summary(Struct, frozen=True, kw_only=True):
     areas: tuple[AreaCovered, ...]
 
 
-#: The figures, each with a description of its items. A minimum without a name is for the first figure.
+#: The figures, each with a description of its items. A minimum without a name, such as ``90``, is for the
+#: first figure.
 FIGURES: Mapping[str, str] = {
     "used": "operations that you use, and the stages of names for them",
     "used-errors": "documented errors of the operations that you use",

@@ -146,7 +146,7 @@ class Gap(Struct, frozen=True, kw_only=True):
 
 
 def missing(items: Sequence[ItemCovered], contract: Contract) -> list[Gap]:
-    """Return the gaps in the order of importance. The areas take turns, so each area is near the top.
+    """Return the gaps, the most important first: one gap of each area in turn.
 
     In each area, operations that have been carried out come first.
     """

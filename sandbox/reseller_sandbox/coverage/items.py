@@ -1,4 +1,4 @@
-"""The items of each coverage area.
+"""The items of coverage: operations, errors, stages, transitions, events, faults and assumptions.
 
 They follow from the rows of the interfaces, the lifecycle tables and the kinds of faults.
 """
@@ -107,12 +107,12 @@ def transitions() -> Mapping[Move, str]:
 
 
 def transition_name(edge: Edge) -> str:
-    """Return the name of a transition, such as ``active to redemption``. Its cause is not in the name."""
+    """Return the name of a transition, such as ``nothing to active``. Its cause is not in the name."""
     return f"{edge.before or START} to {edge.after or END}"
 
 
 def event_name(row: TimedTransition) -> str:
-    """Return the name of a timed transition.
+    """Return the name of a timed transition, such as ``expiry``.
 
     It includes the stage only if several transitions have the same event.
     """

@@ -33,7 +33,7 @@ _GAPS_OF_PAGE, _SEEN_BY = 12, 12
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """The coverage with its items and gaps, in the order of the JSON form, which the manual documents.
+    """The coverage report with its items and gaps. The fields have the order of the JSON form.
 
     ``by`` is the source of the counts: the tests of a run, or the requests to a server.
     """

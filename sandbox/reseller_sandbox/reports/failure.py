@@ -34,7 +34,7 @@ class FailedWorld:
 
 
 def read_world(sandbox: Sandbox, recording: Path | None) -> FailedWorld:
-    """Read a world for the report. Raise ``Refused`` and ``Unreachable``."""
+    """Return a world's requests, money and events for the report. Raise ``Refused`` or ``Unreachable``."""
     journal, ledger = sandbox.journal.find(limit=LATEST), sandbox.ledger.find(limit=LATEST)
     return FailedWorld(
         name=sandbox.transport.name,
@@ -49,7 +49,7 @@ def read_world(sandbox: Sandbox, recording: Path | None) -> FailedWorld:
 
 
 def page(test: str, failure: str, worlds: Iterable[FailedWorld]) -> str:
-    """Return the report of a test as HTML. ``failure`` is the text of its error."""
+    """Return the report of a test as HTML. ``failure`` is the text of the test's error."""
     filters: dict[str, Callable[..., Any]] = {"wire": wire, "body": _body}
     return rendered("failure.html", filters, test=test, failure=failure, worlds=list(worlds))
 

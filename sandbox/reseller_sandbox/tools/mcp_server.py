@@ -38,7 +38,7 @@ _INSTRUCTIONS = (
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: its declaration, whether it only reads, and the function that carries it out in a world.
+    """A tool: its MCP declaration, whether it changes nothing (``reads``), and the function that calls it.
 
     ``tries`` is false if the call cannot be tried in a fork.
     """

@@ -46,7 +46,7 @@ class Determination(Struct, frozen=True):
 
 
 class Deviation(Struct, frozen=True):
-    """An exchange that no assumption value and no state explains, with its smallest differences."""
+    """A recorded exchange that the sandbox cannot reproduce, with the smallest differences."""
 
     exchange: ObservedExchange
     operation: str
@@ -80,7 +80,7 @@ class Calibration(Struct, frozen=True):
 def calibrated(
     exchanges: Iterable[ObservedExchange], only: Assumptions | None = None, *, fixture: str | None = None
 ) -> Calibration:
-    """Return the values of assumptions that agree with all exchanges.
+    """Determine which values of each assumption agree with all recorded exchanges.
 
     If one exchange rules a value out, the value is ruled out. With ``only``, no other values are tried. The
     ``fixture`` has the zones and prices of the service, and its accounts and names before the first request.

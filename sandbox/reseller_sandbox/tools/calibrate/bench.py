@@ -44,7 +44,7 @@ _Tried = TypeVar("_Tried")
 #: determined only if it explains exchanges that the placeholder does not explain.
 OTHER_WORD, OTHER_VERSION, OTHER_HEADER = "some-other-word", "V9999.9", "X-Some-Other-Header"
 
-#: The placeholder for processing times of orders, in seconds.
+#: The processing time in seconds that stands for every processing time other than the default.
 SOME_TIME = 3600
 
 #: All placeholders.

@@ -112,7 +112,7 @@ def _order(subject: Subject, name: str, more: Mapping[str, Any]) -> dict[str, An
     if subject.expires is not None and "expires" not in more:
         entry["expires"] = wire(subject.expires)
     elif subject.orders in (Purpose.RENEWAL, Purpose.RESTORE):
-        entry.pop("expires", None)  # the answer shows the date after the order
+        entry.pop("expires", None)  # the answer shows the new date, not the date before the order
     if "expires" in entry and "created" not in entry:
         entry["created"] = "-2y"
     if subject.code:

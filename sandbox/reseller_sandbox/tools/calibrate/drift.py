@@ -21,7 +21,7 @@ _INDEX = re.compile(r"\[\d+\]")
 
 
 class Drift(Struct, frozen=True):
-    """A difference in an assumption, or in a field of an operation's answers. ``subject`` names it.
+    """One difference between a service and a profile: in an assumption, or in a field of an answer.
 
     ``kind`` is ``changed assumption``, ``changed error``, ``new field``, ``removed field``, ``changed type``
     or ``changed value``. ``expected`` is the value of the profile or of the sandbox, and ``observed`` that of

@@ -156,7 +156,7 @@ class Following:
         return sorted(sets, key=repr)
 
     def _wider(self, sets: set[_Values]) -> set[_Values] | None:
-        """Leave out one assumption if each of its values is possible. Return None if there is none."""
+        """Leave out one assumption if each of its values is possible. Return None if no assumption is so."""
         for name in sorted({name for values in sets for name, _ in values}):
             rest: dict[_Values, set[Any]] = {}
             for values in sets:

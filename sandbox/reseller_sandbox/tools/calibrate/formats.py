@@ -84,7 +84,7 @@ class Format(Struct, frozen=True, kw_only=True):
     partial: str = ""
 
     def exchange(self, entry: Any) -> Entry:
-        """Return the exchange of an entry, or the reason why it is skipped. Raise ValueError."""
+        """Return the exchange in ``entry``, or the reason why the entry is skipped. Raise ValueError."""
         for place, reason in self.skipped.items():
             if _at(entry, place):
                 return reason
@@ -204,7 +204,7 @@ def _headers(entry: Any, place: str, media_type_place: str) -> dict[str, str]:
 
 
 def _url(url: Any, query: Any) -> str:
-    """Return a URL that is a string, or an object of Postman with the parts of the URL."""
+    """Return a URL as a string. Postman writes it as a string, or as an object with the parts of the URL."""
     if isinstance(url, Mapping):
         host, path = (
             mark.join(map(str, part)) if isinstance(part, list) else str(part or "")
@@ -228,7 +228,7 @@ def _named(pairs: Any) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
-    """Return the value of a header or a field. WireMock writes it as a condition, such as equalTo."""
+    """Return a value of a header or field as text. WireMock writes a condition, such as ``equalTo``."""
     match value:
         case None:
             return ""

@@ -1,4 +1,4 @@
-"""Hints of the interfaces: the keys and operations that calibration has to know."""
+"""Hints for calibration from the ``calibrate.yaml`` of each interface: its keys and operations."""
 
 from __future__ import annotations
 

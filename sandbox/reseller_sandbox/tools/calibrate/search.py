@@ -53,7 +53,7 @@ class Case(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """A value that is equal for equivalent exchanges. Only the first of them is searched."""
+        """A value that is equal for equivalent exchanges, of which only the first is searched."""
         exchange = self.exchange
         headers = exchange.headers.get("content-type"), *token_headers(exchange)
         sent = exchange.method, exchange.target, exchange.body, headers

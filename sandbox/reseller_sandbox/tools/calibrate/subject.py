@@ -87,7 +87,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 def subject_of(
     exchange: ObservedExchange, operation: str, names: Sequence[str], placeholders: Mapping[str, Any]
 ) -> Subject:
-    """Return the subject of an exchange.
+    """Return the values in the request and the answer of an exchange.
 
     ``names`` are the names in its request, and ``placeholders`` the values of the placeholders in its path.
     """
@@ -242,7 +242,7 @@ class KnownState:
         return dict(self._names[subject.name]) if is_fresh else None
 
     def learn(self, exchange: ObservedExchange, subject: Subject) -> None:
-        """Update the known state from an exchange."""
+        """Update the known state of a name with the answer of an exchange."""
         answer, name, switches = exchange.answered, subject.name, hints().switches
         operation = operations().get(subject.operation)
         shows_all = operation is not None and operation.shows_status

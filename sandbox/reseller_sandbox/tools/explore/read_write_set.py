@@ -28,7 +28,8 @@ Place = tuple[str, Any]
 #: its account.
 BALANCE = "balance"
 
-#: A payment commutes with other payments if the remaining balance is at least this many times its amount.
+#: The order of a payment and other payments does not matter if the remaining balance is at least this many
+#: times the payment.
 _PLENTY = 20
 
 
@@ -131,7 +132,7 @@ class WatchedDraft(Draft):
         footprint, place = self._footprint, (BALANCE, after.client_id)
         if after.balance >= _PLENTY * (before.balance - after.balance):
             footprint.adds.add(place)
-            footprint.reads.discard(place)  # the only read was the check of the funds
+            footprint.reads.discard(place)  # this request read the balance only to check the funds
         else:
             footprint.writes.add(place)
 

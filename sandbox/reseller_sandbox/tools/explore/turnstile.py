@@ -46,7 +46,7 @@ _WORLD = re.compile(r"/_worlds/[^/?]+")
 
 @dataclass(eq=False, slots=True)
 class HeldRequest:
-    """A request that the turnstile holds until it releases the request.
+    """A request that the turnstile holds, and releases later.
 
     ``named`` is the actor in its header, and ``account`` the owner of its credential. ``line`` is its
     connection or its thread, and ``rank`` the position of that line among all lines. ``content`` is a hash of
@@ -386,7 +386,7 @@ class Actors:
         return next(name for name in names if name not in taken and name not in self._bases)
 
     def settle(self, named: Mapping[str, HeldRequest], answered: str) -> None:
-        """Make the actors that ``name`` returned final. The actor ``answered`` gets the next response."""
+        """Fix the actor of each request in ``named``. The actor ``answered`` gets the next response."""
         for actor, request in named.items():
             self._of[request] = actor
             self._bases[actor] = request.base

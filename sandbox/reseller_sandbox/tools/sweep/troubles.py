@@ -239,7 +239,7 @@ def _is_ours(after: Mapping[str, Any]) -> bool:
 
 
 def numbered(records: Iterable[RequestRecord], known: Iterable[str]) -> list[SweptRequest]:
-    """Return the requests that call an operation in ``known``, with their numbers."""
+    """Return the requests that call an operation in ``known``, numbered among all and among equal ones."""
     operations = frozenset(known)
     requests: list[SweptRequest] = []
     changed = False
