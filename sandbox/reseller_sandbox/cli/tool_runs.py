@@ -30,8 +30,8 @@ from reseller_sandbox.tools.explore import Explorer, ScheduleNotReached, tests_e
 from reseller_sandbox.tools.explore.report import Exploration
 from reseller_sandbox.tools.invariants import named
 from reseller_sandbox.tools.report import Report, merged
-from reseller_sandbox.tools.running import ASKED_NOTHING, BadProgram, CommandProgram, Tell
-from reseller_sandbox.tools.sweep import AskedNothing, SweepWanted, sweep_program, tests_swept
+from reseller_sandbox.tools.running import NO_REQUEST_SENT, BadProgram, CommandProgram, Tell
+from reseller_sandbox.tools.sweep import SentNoRequest, SweepWanted, sweep_program, tests_swept
 from reseller_sandbox.tools.sweep.report import SweepReport, narrow
 from reseller_sandbox.tools.sweep.troubles import kinds_named
 from reseller_sandbox.values.text_checks import printable
@@ -99,7 +99,7 @@ def sweep(
 ) -> None:
     """Sweep a program, and each of its tests that has its own worlds."""
     reports: list[SweepReport] = []
-    no_requests: AskedNothing | None = None
+    no_requests: SentNoRequest | None = None
     with _running(output, **asked) as (prepared, program, tell):
         chosen = dict.fromkeys([*kinds_named(kinds), *extra])
         sweep_options = SweepWanted(kinds=tuple(chosen), invariants=named(invariants), **options)
@@ -108,7 +108,7 @@ def sweep(
                 program, prepared, sweep_options, lambda report, words: tell(words, report.planned + 1)
             )
             reports, tests = [report], report.tests
-        except AskedNothing as problem:
+        except SentNoRequest as problem:
             no_requests, tests = problem, problem.ended.tests
         except BadProgram as problem:  # one red test is no reason not to sweep the others
             if not problem.ended.tests:
@@ -147,7 +147,7 @@ def _explored(explorer: Explorer, tell: Tell) -> tuple[list[Exploration], Sequen
     if exploration.never_passes and not explorer.schedule and not (tests and not exploration.actors):
         return [replace(exploration, problem="the program fails in every schedule")], ()
     if not exploration.actors and not tests:
-        raise BadSetting(ASKED_NOTHING)
+        raise BadSetting(NO_REQUEST_SENT)
     return [exploration] if exploration.actors else [], tests
 
 

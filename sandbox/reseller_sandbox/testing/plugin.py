@@ -35,7 +35,7 @@ from reseller_sandbox.tools.cli_options import (
     variable,
     with_defaults,
 )
-from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, say_to_tool
+from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, report_to_tool
 
 if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
@@ -120,7 +120,7 @@ def reseller_sandboxes(pytestconfig: pytest.Config) -> Iterator[Sandboxes]:
 def reseller_sandbox(request: pytest.FixtureRequest, reseller_sandboxes: Sandboxes) -> Iterator[Sandbox]:
     """Yield a world for this test, forked from the seeded world."""
     if not reseller_sandboxes.is_lent:
-        say_to_tool(tests=[request.node.nodeid])
+        report_to_tool(tests=[request.node.nodeid])
     with reseller_sandboxes.world_of(request.node) as world:
         yield world
 

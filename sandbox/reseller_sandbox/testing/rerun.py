@@ -30,12 +30,12 @@ from reseller_sandbox.tools.cli_options import (
     flag,
     part_of,
 )
-from reseller_sandbox.tools.defaults import QUIET_HERE, is_heard, say_to_tool
+from reseller_sandbox.tools.defaults import QUIET_HERE, is_run_by_tool, report_to_tool
 from reseller_sandbox.tools.explore import Explorer
 from reseller_sandbox.tools.explore.report import Exploration
 from reseller_sandbox.tools.invariants import named
 from reseller_sandbox.tools.running import KEPT, BadProgram, Ended
-from reseller_sandbox.tools.sweep import AskedNothing, SweepReport, SweepWanted, sweep_program
+from reseller_sandbox.tools.sweep import SentNoRequest, SweepReport, SweepWanted, sweep_program
 from reseller_sandbox.tools.sweep.troubles import kinds_named
 from reseller_sandbox.values.clock import stopwatch
 
@@ -88,7 +88,7 @@ def _fail(reports: Sequence[pytest.TestReport], words: str) -> None:
     If a tool runs this process, the tool reports the findings instead.
     """
     for report in reports:
-        if report.when == "call" and words and not is_heard():
+        if report.when == "call" and words and not is_run_by_tool():
             report.outcome, report.longrepr = "failed", words
 
 
@@ -148,7 +148,7 @@ class ExploringTests(Reruns):
         """Return the report of the findings, or an empty string if there are none."""
 
         def tell(schedule: str, _: int | None) -> None:
-            say_to_tool(ran=f"{item.name} {schedule}")
+            report_to_tool(ran=f"{item.name} {schedule}")
 
         try:
             with run.apart(item) as prepared:
@@ -165,10 +165,10 @@ class ExploringTests(Reruns):
         except (TypeError, ValueError) as problem:
             how = f"@pytest.mark.{EXPLORE}" if mark is not None else flag(EXPLORE)
             failure = Exploration(test=item.nodeid, problem=str(problem))
-            say_to_tool(explored=to_builtins(failure))
+            report_to_tool(explored=to_builtins(failure))
             return f"{how}: {problem}"
         if exploration.actors:
-            say_to_tool(explored=to_builtins(replace(exploration, test=item.nodeid)))
+            report_to_tool(explored=to_builtins(replace(exploration, test=item.nodeid)))
         return "\n".join(exploration.lines()) if exploration.findings else ""
 
 
@@ -211,11 +211,11 @@ class SweepingTests(Reruns):
         """Return the reports of a test. The last one carries the results of its sweep."""
         reports = _again(item)
         if any(report.failed for report in reports):
-            say_to_tool(swept=to_builtins(SweepReport(test=item.nodeid, problem="it does not pass")))
+            report_to_tool(swept=to_builtins(SweepReport(test=item.nodeid, problem="it does not pass")))
         passed = all(report.passed for report in reports) and not self._over
         if passed and (swept := self._sweep(item)) is not None:
             self._over = self._options.stop_at_first and bool(swept.wrong)
-            say_to_tool(swept=to_builtins(swept))
+            report_to_tool(swept=to_builtins(swept))
             reports[-1].user_properties.append((_PROPERTY, json.encode(swept).decode()))
             _fail(reports, "\n".join(swept.lines()) if swept.wrong else "")
         return reports
@@ -226,14 +226,14 @@ class SweepingTests(Reruns):
         program = _program(item, run, lambda report: not report.passed)
 
         def step(report: SweepReport, words: str) -> None:
-            say_to_tool(planned=0 if words else report.planned, ran=f"{item.name} {words}")
+            report_to_tool(planned=0 if words else report.planned, ran=f"{item.name} {words}")
 
         options = dataclasses.replace(self._options, folder=run.folder_for(item))
         with run.apart(item) as prepared:
             try:
                 swept = sweep_program(program, prepared, options, step)
                 return replace(swept, test=item.nodeid)
-            except AskedNothing:
+            except SentNoRequest:
                 return None
             except BadProgram as problem:
                 return SweepReport(test=item.nodeid, problem=str(problem))

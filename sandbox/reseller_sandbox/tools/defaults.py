@@ -27,15 +27,15 @@ QUIET = 0.3
 QUIET_HERE = 0.1
 
 #: Environment variable with the file to which the plugin writes its reports. A tool sets it for pytest.
-TOLD = "RESELLER_SANDBOX_TOLD"
+REPORTS_FILE = "RESELLER_SANDBOX_TOLD"
 
 
-def say_to_tool(**words: Any) -> None:
+def report_to_tool(**words: Any) -> None:
     """Report ``words`` to the tool (sweep or explore) that has started this process, if any.
 
     Each report is one line, written at once, so that lines of several processes do not mix.
     """
-    if not (name := os.environ.get(TOLD)):
+    if not (name := os.environ.get(REPORTS_FILE)):
         return
     file = os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
@@ -44,6 +44,6 @@ def say_to_tool(**words: Any) -> None:
         os.close(file)
 
 
-def is_heard() -> bool:
+def is_run_by_tool() -> bool:
     """Whether a tool (sweep or explore) has started this process."""
-    return TOLD in os.environ
+    return REPORTS_FILE in os.environ

@@ -19,7 +19,7 @@ from reseller_sandbox.advice.finding import Finding
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.tools.outcomes import Outcome, differences, in_a_line
+from reseller_sandbox.tools.outcomes import Outcome, advice_line, differences
 from reseller_sandbox.tools.running import ReportedOrder
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import parse_iso
@@ -71,13 +71,13 @@ def paid_and_lost(run: Outcome, baseline: Outcome, _: Expected) -> Iterator[str]
         if run.names.get(at) is None and not (key in baseline.paid and baseline.names.get(at) is None):
             yield f"{key} was paid, but {key.account} does not have the name"
     known = {(finding.rule, finding.domains) for finding in baseline.findings}
-    for finding in run.of_money:
+    for finding in run.money_advice:
         new = (finding.rule, finding.domains) not in known
-        if new and finding.rule != _TWICE and not _learned_since(run, finding):
-            yield in_a_line(finding)
+        if new and finding.rule != _TWICE and not _has_read_since(run, finding):
+            yield advice_line(finding)
 
 
-def _learned_since(run: Outcome, finding: Finding) -> bool:
+def _has_read_since(run: Outcome, finding: Finding) -> bool:
     """Whether the program read the names of a finding after its repeated order was refused."""
     if finding.rule not in _REPEATED:
         return False
@@ -210,14 +210,14 @@ INVARIANTS: tuple[Invariant, ...] = (
 )
 
 
-def broken(run: Outcome, baseline: Outcome, expected: Expected) -> list[str]:
+def violations_of(run: Outcome, baseline: Outcome, expected: Expected) -> list[str]:
     """Return a sentence for each violated invariant."""
     return list(
         dict.fromkeys(words for invariant in INVARIANTS for words in invariant(run, baseline, expected))
     )
 
 
-def own_broken(invariants: Iterable[OwnInvariant], world: Sandbox) -> list[str]:
+def own_violations(invariants: Iterable[OwnInvariant], world: Sandbox) -> list[str]:
     """Return a description of each violated invariant that the user wrote.
 
     An invariant is violated, too, if it raises an error.

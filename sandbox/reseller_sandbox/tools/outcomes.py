@@ -106,7 +106,7 @@ class Outcome(Struct, frozen=True):
     movements: tuple[Movement, ...]
     findings: tuple[Finding, ...]
     customers: Mapping[str, int]
-    describing: Describing
+    describer: ChangeDescriber
 
     @property
     def paid(self) -> dict[Paid, tuple[Decimal, ...]]:
@@ -119,13 +119,13 @@ class Outcome(Struct, frozen=True):
         return paid
 
     @property
-    def of_money(self) -> list[Finding]:
+    def money_advice(self) -> list[Finding]:
         """The findings of advice whose severity is money."""
         return [finding for finding in self.findings if finding.severity == Severity.MONEY]
 
     def effects_of(self, request: RequestRecord) -> list[Effect]:
         """Return the effects of one request."""
-        return [effect for change in request.changes for effect in self.describing.effects(change)]
+        return [effect for change in request.changes for effect in self.describer.effects(change)]
 
     def lines(self) -> Counter[str]:
         """Return lines about the effects and about the orders that the program reports, with counts."""
@@ -135,7 +135,7 @@ class Outcome(Struct, frozen=True):
         return lines
 
 
-def in_a_line(finding: Finding) -> str:
+def advice_line(finding: Finding) -> str:
     """Return a finding of advice as one line: its rule and its summary."""
     return f"{finding.rule}: {finding.summary}"
 
@@ -151,20 +151,20 @@ def outcome_of(world: Sandbox, ended: Ended) -> Outcome:
         (account, name): _held(world, account, name) for account in accounts.values() for name in concerned
     }
     owners = {record.order: account for (account, _), record in names.items() if record is not None}
-    describing = Describing(changes, accounts, owners)
+    describer = ChangeDescriber(changes, accounts, owners)
     return Outcome(
         ended,
         requests,
-        Counter(effect for change in changes for effect in describing.effects(change)),
+        Counter(effect for change in changes for effect in describer.effects(change)),
         names,
-        tuple(describing.movements(requests)),
+        tuple(describer.movements(requests)),
         world.advice.list().findings,
         {
             record.card.mail: record.id
             for mail in {str(order.customer) for order in ended.view or () if order.customer}
             for record in world.customers.list(mail=mail).customers
         },
-        describing,
+        describer,
     )
 
 
@@ -262,7 +262,7 @@ _OMITTED: Mapping[str, set[str]] = {
 _OUTSIDE = "another registrar"
 
 
-class Describing:
+class ChangeDescriber:
     """Describes the changes of a run as text. It omits generated ids, so that runs can be compared."""
 
     def __init__(

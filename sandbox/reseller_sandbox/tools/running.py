@@ -27,7 +27,7 @@ from reseller_sandbox.remote import credentials_of
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools import cli_options
-from reseller_sandbox.tools.defaults import ACCOUNT, TIMEOUT, TOLD
+from reseller_sandbox.tools.defaults import ACCOUNT, REPORTS_FILE, TIMEOUT
 from reseller_sandbox.tools.report import AnyReport, merged
 from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.values.names import normalise, to_unicode
@@ -42,7 +42,7 @@ VIEW = "RESELLER_SANDBOX_VIEW"
 _HAS_RUN = (0, 1)
 
 #: The error message about a program that sends no request to its sandbox.
-ASKED_NOTHING = (
+NO_REQUEST_SENT = (
     "the program sent no request to its sandbox; environment variables contain the address, key, secret and "
     "token of the sandbox (RESELLER_SANDBOX_URL, …)"
 )
@@ -139,7 +139,7 @@ class BadView(BadSetting):
 
 
 #: A function that gets each report of a pytest process that a tool has started.
-_Hear = Callable[[Mapping[str, Any]], object]
+_OnReport = Callable[[Mapping[str, Any]], object]
 
 
 def fork_of(prepared: Sandbox, **options: Unpack[ForkOptions]) -> Sandbox:
@@ -183,7 +183,7 @@ class CommandProgram:
     def __call__(self, world: Sandbox) -> Ended:
         """Run the command in a world. Afterwards, end all its child processes."""
         tests: list[str] = []
-        ended = self.heard(world, {}, lambda said: tests.extend(said.get("tests", ())))
+        ended = self.run_with_reports(world, {}, lambda said: tests.extend(said.get("tests", ())))
         return replace(ended, tests=tuple(dict.fromkeys(tests)))
 
     def tests(
@@ -207,7 +207,7 @@ class CommandProgram:
         def reports(job: int) -> list[AnyReport]:
             results: list[Any] = []
 
-            def hear(news: Mapping[str, Any]) -> None:
+            def on_report(news: Mapping[str, Any]) -> None:
                 if done in news:
                     results.append(_with_relative_paths(news[done], folder))
                 elif "ran" in news:
@@ -220,7 +220,7 @@ class CommandProgram:
                 cli_options.RECORDINGS: folder.absolute(),
             }
             with fork_of(self.prepared) as world:
-                ended = self.heard(world, cli_options.variables(mine), hear)
+                ended = self.run_with_reports(world, cli_options.variables(mine), on_report)
             if ended.status not in _HAS_RUN:
                 raise BadProgram(f"pytest stopped before all its tests were {done}: {ended}", ended)
             return [convert(result, kind) for result in results]
@@ -228,10 +228,10 @@ class CommandProgram:
         with mapping(jobs) as map_:
             return merged(report for each in map_(reports, range(1, jobs + 1)) for report in each)
 
-    def heard(self, world: Sandbox, more: Mapping[str, str], hear: _Hear) -> Ended:
+    def run_with_reports(self, world: Sandbox, more: Mapping[str, str], on_report: _OnReport) -> Ended:
         """Run the command with the additional environment variables ``more``.
 
-        If the command is pytest, ``hear`` gets each of its reports, and each report restarts the timeout.
+        If the command is pytest, ``on_report`` gets each of its reports. Each report restarts the timeout.
         """
         began = stopwatch()
         with TemporaryFile() as output, TemporaryDirectory() as folder:
@@ -245,14 +245,14 @@ class CommandProgram:
                     **world.env,
                     **self._credentials(world),
                     VIEW: str(view),
-                    TOLD: str(report),
+                    REPORTS_FILE: str(report),
                     **more,
                 },
                 output,
             )
             try:
                 with report.open("rb") as reports:
-                    status = self._followed(child, reports, hear)
+                    status = self._followed(child, reports, on_report)
             finally:
                 _end(child)
                 with self._lock:
@@ -265,14 +265,16 @@ class CommandProgram:
         except Refused as refused:
             raise BadSetting(refused.message) from None
 
-    def _followed(self, child: subprocess.Popen[bytes], reports: IO[bytes], hear: _Hear) -> int | None:
-        """Wait for a process, and pass its reports to ``hear``. Return the status, None after the timeout."""
+    def _followed(
+        self, child: subprocess.Popen[bytes], reports: IO[bytes], on_report: _OnReport
+    ) -> int | None:
+        """Wait for a process, and pass on its reports. Return the exit status, None after the timeout."""
         since, status = stopwatch(), None
         while status is None and (left := since + self.timeout - stopwatch()) > 0:
             with suppress(subprocess.TimeoutExpired):
                 status = child.wait(min(left, _GLANCE))
             for said in _news(reports):
-                hear(said)
+                on_report(said)
                 since = stopwatch()
         return status
 

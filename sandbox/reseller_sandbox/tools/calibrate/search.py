@@ -119,7 +119,7 @@ class Search:
             explanation.given_up = True
             explanation.ways.append({})
             return explanation
-        if not explanation.ways and not _settle_for(explanation, tried) and case.known is not None:
+        if not explanation.ways and not _record_differences(explanation, tried) and case.known is not None:
             return self.explain(replace(case, known=None), alive)
         return explanation
 
@@ -189,7 +189,7 @@ def possible(ways: Sequence[Values], name: str, values: Sequence[Any]) -> list[A
     return [value for value in values if any(way.get(name, value) == value for way in ways)]
 
 
-def _settle_for(explanation: Explanation, tried: Sequence[_Tried]) -> bool:
+def _record_differences(explanation: Explanation, tried: Sequence[_Tried]) -> bool:
     """Record the smallest differences of an exchange without an explanation.
 
     If they are additional keys or other forms of texts in all states and under all values, ignore them, so

@@ -105,7 +105,7 @@ def instant(value: object) -> datetime | None:
 
 
 #: Statuses that a proxy or a rate limit in front of a service sends. They do not depend on assumptions.
-_OWN_TROUBLE = frozenset({429, 502, 503, 504})
+_NOT_FROM_SERVICE = frozenset({429, 502, 503, 504})
 
 
 def read_transcript(path: Path, host: str = "") -> Transcript:
@@ -153,7 +153,7 @@ def _observed(exchange: Exchange, place: str, host: str) -> ObservedExchange | s
         return f"is a request to another host, {server}"
     if not 100 <= exchange.status <= 599:
         return "has no answer"
-    if exchange.status in _OWN_TROUBLE:
+    if exchange.status in _NOT_FROM_SERVICE:
         return f"has the status {exchange.status}, which says nothing about the service"
     try:
         answer = json.loads(exchange.content)

@@ -37,9 +37,15 @@ from reseller_sandbox.tools.explore.schedules import (
     is_serializable,
     order_of,
 )
-from reseller_sandbox.tools.explore.turnstile import Actors, HeldRequest, Threads, Turnstile, turned
-from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
-from reseller_sandbox.tools.outcomes import Outcome, in_a_line, outcome_of, write_page, write_recording
+from reseller_sandbox.tools.explore.turnstile import (
+    Actors,
+    HeldRequest,
+    Threads,
+    Turnstile,
+    installed_turnstile,
+)
+from reseller_sandbox.tools.invariants import Expected, OwnInvariant, own_violations, violations_of
+from reseller_sandbox.tools.outcomes import Outcome, advice_line, outcome_of, write_page, write_recording
 from reseller_sandbox.tools.running import (
     BadProgram,
     CommandProgram,
@@ -137,7 +143,7 @@ def _schedule(
     """Return a run as a schedule of the report. ``allowed`` are the changes of each serializable run."""
     kind, words = "", run.violations
     if baseline is not None:
-        words = (*words, *broken(run.outcome, baseline, Expected(same=False)))
+        words = (*words, *violations_of(run.outcome, baseline, Expected(same=False)))
     if not run.ended.passed:
         kind, words = FAILED, (str(run.ended), *run.ended.output.strip().splitlines()[-_SHOWN:])
     elif words:
@@ -152,7 +158,7 @@ def _schedule(
         changes=run.changes,
         kind=kind,
         words=words,
-        advice=tuple(map(in_a_line, run.outcome.of_money)),
+        advice=tuple(map(advice_line, run.outcome.money_advice)),
         tests=run.ended.tests,
     )
 
@@ -304,9 +310,9 @@ class Explorer(Struct, kw_only=True):
     def run(self, plan: Plan, name: str = "") -> _RunResult:
         """Run the program with one schedule. With a ``name``, write a recording of the run."""
         with fork_of(self.prepared, frozen=True) as sandbox:
-            with turned(sandbox.app, sandbox.world) as turnstile:
+            with installed_turnstile(sandbox.app, sandbox.world) as turnstile:
                 ended, requests = self._both(sandbox, turnstile, plan)
-            violations = own_broken(self.invariants, sandbox)
+            violations = own_violations(self.invariants, sandbox)
             folder = self.folder if name else None
             recording = write_recording(sandbox, folder, name) if folder is not None else ""
             outcome = outcome_of(sandbox, ended)

@@ -355,7 +355,7 @@ class _KnownRun:
         """Whether two steps conflict, and could also have happened in the other order."""
         if self.steps[early].actor == self.steps[late].actor or not self._direct[late] >> early & 1:
             return False
-        if asked_after(self.steps, late) == early:
+        if answered_before(self.steps, late) == early:
             return False
         before = self._before
         return not any(before[late] >> at & 1 and before[at] >> early & 1 for at in range(early + 1, late))
@@ -432,7 +432,7 @@ def dependencies(steps: Sequence[ScheduledTurn]) -> list[int]:
     """
     masks: list[int] = []
     for late, step in enumerate(steps):
-        cause = asked_after(steps, late)
+        cause = answered_before(steps, late)
         early = (
             at
             for at, other in enumerate(steps[:late])
@@ -454,7 +454,7 @@ def happens_before(direct: Sequence[int]) -> list[int]:
     return before
 
 
-def asked_after(steps: Sequence[ScheduledTurn], at: int) -> int | None:
+def answered_before(steps: Sequence[ScheduledTurn], at: int) -> int | None:
     """Return the step whose response came right before the request of step ``at`` arrived.
 
     That step can be one of another actor. Return None if the request waited from the beginning of the run.
@@ -472,7 +472,7 @@ def is_serializable(steps: Sequence[ScheduledTurn]) -> bool:
     """
     before, units, current = happens_before(dependencies(steps)), list[int](), dict[str, int]()
     for at, step in enumerate(steps):
-        cause = asked_after(steps, at)
+        cause = answered_before(steps, at)
         if step.actor not in current or (cause is not None and steps[cause].actor != step.actor):
             current[step.actor] = at
         units.append(current[step.actor])

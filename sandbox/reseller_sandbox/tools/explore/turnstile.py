@@ -233,7 +233,7 @@ class Turnstile:
                 environ[Env.AGAIN] = _OfHeld(**wish, request=request, inner=True)
                 answered[0] = 0
                 return answer
-            self._tell_rest(request, environ, answered[1], begun)
+            self._record_rest(request, environ, answered[1], begun)
         except BaseException:
             answered[0] = 500
             raise
@@ -259,7 +259,7 @@ class Turnstile:
             world.drafts = Draft
             footprint.follow(world.state)
 
-    def _tell_rest(self, request: HeldRequest, environ: WSGIEnvironment, headers: Any, begun: Any) -> None:
+    def _record_rest(self, request: HeldRequest, environ: WSGIEnvironment, headers: Any, begun: Any) -> None:
         """Record whether a request was refused, and the places outside the registry that it read and wrote.
 
         These are counters of faults. For another world, the control interface or a new time, the places are
@@ -300,7 +300,7 @@ class _Gate:
 
 
 @contextmanager
-def turned(app: Flask, world: World) -> Iterator[Turnstile]:
+def installed_turnstile(app: Flask, world: World) -> Iterator[Turnstile]:
     """Provide a turnstile for a ``world`` of ``app``. When the context ends, the turnstile is opened."""
     with _GATES:
         gate: Any = app.wsgi_app

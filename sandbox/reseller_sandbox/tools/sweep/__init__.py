@@ -20,10 +20,10 @@ from reseller_sandbox.refusals import Refused
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.tools import cli_options
 from reseller_sandbox.tools.defaults import SLOW
-from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
+from reseller_sandbox.tools.invariants import Expected, OwnInvariant, own_violations, violations_of
 from reseller_sandbox.tools.outcomes import MOST, Outcome, outcome_of, source_of, write_page, write_recording
 from reseller_sandbox.tools.running import (
-    ASKED_NOTHING,
+    NO_REQUEST_SENT,
     BadProgram,
     CommandProgram,
     Program,
@@ -60,7 +60,7 @@ _A_SECOND_TIME = " the second time; remove what the first run leaves, such as ro
 _OUTPUT = 2000
 
 
-class AskedNothing(BadProgram):
+class SentNoRequest(BadProgram):
     """The program sends no request to the world of its run."""
 
 
@@ -195,11 +195,14 @@ class _Sweep:
                 raise BadProgram(f"without any fault the program fails{when}: {ended}", ended)
             outcome = outcome_of(world, ended)
             if not outcome.requests:
-                raise AskedNothing(ASKED_NOTHING, ended)
+                raise SentNoRequest(NO_REQUEST_SENT, ended)
             if len(outcome.requests) >= MOST or world.journal.find(limit=0).dropped:
                 problem = f"the program sends more requests than a journal keeps, which is {MOST}"
                 raise BadProgram(problem, ended)
-            violations = [*broken(outcome, outcome, Expected()), *own_broken(self._wanted.invariants, world)]
+            violations = [
+                *violations_of(outcome, outcome, Expected()),
+                *own_violations(self._wanted.invariants, world),
+            ]
             if violations:
                 problem = (
                     f"without any fault the program violates an invariant{when}: {'; '.join(violations)}"
@@ -244,7 +247,7 @@ class _Sweep:
             if trouble.recovery is None:
                 self._done.append((trouble, numbered(outcome.requests, self._operations)))
             expected = replace(trouble.expected, same=trouble.expected.same and not self.unsteady)
-            violations = broken(outcome, baseline, expected) + own_broken(wanted.invariants, world)
+            violations = violations_of(outcome, baseline, expected) + own_violations(wanted.invariants, world)
             if not ended.passed:
                 result = SweepResult.NOTICED
             elif violations:

@@ -347,11 +347,11 @@ def external_changes(
             if order is Purpose.REGISTRATION:
                 plays["taken"] = ("register", record.domains, {}, Expected(same=False))
         for detail, (action, args, options, expected) in plays.items():
-            arm = _played(before, action, args, options)
+            arm = _third_party_action(before, action, args, options)
             yield Trouble(kind=EXTERNAL_CHANGES, detail=detail, request=request, arm=arm, expected=expected)
 
 
-def _played(
+def _third_party_action(
     before: SweptRequest | None, action: str, args: tuple[Any, ...], options: Mapping[str, Any]
 ) -> Arm:
     """Return a function that makes a third party act in a world during a run.
