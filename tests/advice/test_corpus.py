@@ -16,7 +16,7 @@ from tests.thorough import tries
 WORLDS = Sandbox(REGISTRY)
 
 
-def test_only_the_careless_client_of_a_pair_gets_advice(subtests: pytest.Subtests) -> None:
+def test_a_careless_client_gets_advice_and_a_careful_client_gets_none(subtests: pytest.Subtests) -> None:
     """There is exactly one finding, with the requests that show it."""
     for pair in CORPUS:
         with subtests.test(pair.rule, about=pair.about):
@@ -32,7 +32,7 @@ def test_only_the_careless_client_of_a_pair_gets_advice(subtests: pytest.Subtest
                 assert world.journal.count()
 
 
-def test_each_rule_has_a_pair_and_a_description() -> None:
+def test_each_advice_rule_has_a_test_case_and_a_description() -> None:
     rules = WORLDS.advice.list().looked_for
     assert {rule.rule for rule in rules} == {pair.rule for pair in CORPUS}
     assert all(rule.about and rule.instead for rule in rules)
@@ -41,7 +41,9 @@ def test_each_rule_has_a_pair_and_a_description() -> None:
 
 @settings(max_examples=tries(20))
 @given(st.integers(1, 30), st.randoms(use_true_random=False), st.data())
-def test_pages_of_a_list_can_be_read_in_any_order(length: int, chance: Random, data: st.DataObject) -> None:
+def test_advice_accepts_pages_of_a_list_in_any_order(
+    length: int, chance: Random, data: st.DataObject
+) -> None:
     with WORLDS.fork() as world:
         count = -(-len(world.names.list(account="main", limit=1000).names) // length)
         pages = [*range(1, count + 1)] * 2

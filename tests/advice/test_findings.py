@@ -29,7 +29,7 @@ def finding(client: Client) -> Any:
     return only
 
 
-def test_a_finding_is_the_same_over_http_and_in_python(client: Client) -> None:
+def test_a_finding_of_advice_is_the_same_over_http_and_in_python(client: Client) -> None:
     client.do("2 times: renew españa.com")
     (shown,) = client.send("GET", "/_sandbox/advice")["findings"]
     assert (shown["rule"], shown["severity"]) == ("renewed_twice", "money")
@@ -47,7 +47,7 @@ def test_a_finding_is_the_same_over_http_and_in_python(client: Client) -> None:
     assert (empty["findings"], empty["requests"], empty["dropped"]) == ([], 0, 0)
 
 
-def test_unusual_requests_in_the_journal_do_not_stop_advice(client: Client) -> None:
+def test_malformed_requests_in_the_journal_do_not_break_advice(client: Client) -> None:
     odd = [
         ("GET", "/v3/domains?perPage=%ff&page=x", b""),
         ("GET", "/v3/domains/0/0", b""),
@@ -137,7 +137,9 @@ ROWS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def test_a_program_has_findings_with_amounts(sandbox: Sandbox, subtests: pytest.Subtests) -> None:
+def test_advice_finds_the_mistakes_of_a_client_with_the_wasted_amounts(
+    sandbox: Sandbox, subtests: pytest.Subtests
+) -> None:
     for program, findings, words in ROWS:
         with subtests.test(program), sandbox.fork() as world:
             client = Client(world)
@@ -149,13 +151,13 @@ def test_a_program_has_findings_with_amounts(sandbox: Sandbox, subtests: pytest.
                 assert [part for part in words.split(";") if part not in text] == []
 
 
-def test_a_finding_has_the_severity_of_its_rule(client: Client) -> None:
+def test_a_finding_of_advice_has_the_severity_of_its_rule(client: Client) -> None:
     client.do("page 5 1; 2 times: renew second.com; renew active.com year=1")
     severities = {finding.rule: finding.severity for finding in client.sandbox.advice.list().findings}
     assert severities == {"pages_not_followed": "data", "renewed_twice": "money", "keys_ignored": "risk"}
 
 
-def test_credentials_in_targets_are_a_single_finding_without_the_secrets(client: Client) -> None:
+def test_credentials_in_query_strings_give_one_finding_without_the_secrets(client: Client) -> None:
     key = client.sandbox.accounts["main"].key
     client.do(f"2 times: send GET /v3/balance?X-SVC-APIKEY={key}&X-SVC-SIGNATURE=f00dfeed")
     assert findings_of(client) == ["credentials_in_query - r1 r2"]

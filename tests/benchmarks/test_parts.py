@@ -14,7 +14,7 @@ from tests.benchmarks.measuring import ROOT, Figure, markdown
 
 
 @pytest.mark.slow
-def test_every_part_runs_and_writes_its_report(tmp_path: Path) -> None:
+def test_every_benchmark_runs_and_writes_its_report(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# Performance\n\n## Figures\n\nOld figures\n")
     command = [sys.executable, "-m", "tests.benchmarks", "--tiny", "--markdown", str(page)]
@@ -26,7 +26,7 @@ def test_every_part_runs_and_writes_its_report(tmp_path: Path) -> None:
     assert re.findall(r"^### (\w+)", page.read_text(), re.MULTILINE) == [part.capitalize() for part in PARTS]
 
 
-def test_a_report_has_medians_with_their_spread_and_missed_goals() -> None:
+def test_a_benchmark_report_has_medians_spreads_and_missed_goals() -> None:
     results: list[Figure | str] = [
         Figure("v3 balance", "µs", (900, 1000, 1250)),
         Figure("v3 balance", "× bare", (1.5, 2.25, 1.75), 1.5),

@@ -29,7 +29,7 @@ def exercised(sandbox: Sandbox, area: str) -> dict[str, Any]:
     return {item.item: item for item in sandbox.coverage.items(area=area, seen=True).items}
 
 
-def test_each_operation_error_stage_and_assumption_is_an_item(sandbox: Sandbox) -> None:
+def test_each_operation_error_stage_and_assumption_is_an_item_of_coverage(sandbox: Sandbox) -> None:
     """The items of an interface include the items without an interface."""
     items = sandbox.coverage.items().items
     assert len({(item.area, item.item) for item in items}) == len(items)
@@ -50,7 +50,7 @@ def test_each_operation_error_stage_and_assumption_is_an_item(sandbox: Sandbox) 
     assert {item.area for item in items} == AREAS
 
 
-def test_an_operation_counts_if_carried_out_and_an_error_if_answered(sandbox: Sandbox) -> None:
+def test_coverage_counts_operations_carried_out_and_errors_received(sandbox: Sandbox) -> None:
     """An injected error is marked."""
     client = sandbox.client()
     client.post(RENEW.format("nobodys.com"))
@@ -67,7 +67,7 @@ def test_an_operation_counts_if_carried_out_and_an_error_if_answered(sandbox: Sa
     assert errors == {"v3.renewDomain domain_not_found": (2, 1), "v3.renewDomain locked": (1, 1)}
 
 
-def test_an_error_whose_answer_is_lost_counts_only_as_a_fault(sandbox: Sandbox) -> None:
+def test_coverage_counts_an_error_with_a_lost_answer_only_as_a_fault(sandbox: Sandbox) -> None:
     for kind in ("close", "garbage", "truncate", "hang"):
         sandbox.faults.replace([{"kind": kind, "when": {"phase": "after"}}])
         sandbox.coverage.clear()
@@ -77,7 +77,7 @@ def test_an_error_whose_answer_is_lost_counts_only_as_a_fault(sandbox: Sandbox) 
         assert set(exercised(sandbox, "faults")) == {f"{kind} after"}
 
 
-def test_a_stage_counts_if_no_earlier_refusal_decided_the_request(sandbox: Sandbox) -> None:
+def test_coverage_counts_a_stage_unless_an_earlier_check_refused_the_request(sandbox: Sandbox) -> None:
     client = sandbox.client()
     sandbox.names.add("removed.com", account="main", stage="redemption")
     client.post(RENEW.format("removed.com"), json={"years": "many"})
@@ -88,7 +88,7 @@ def test_a_stage_counts_if_no_earlier_refusal_decided_the_request(sandbox: Sandb
     assert stages == {"v3.renewDomain redemption": 0, "v3.renewDomain active": 1}
 
 
-def test_transitions_events_and_values_of_assumptions_count(sandbox: Sandbox) -> None:
+def test_coverage_counts_transitions_events_and_assumption_values(sandbox: Sandbox) -> None:
     sandbox.clock.advance("P2Y", dry_run=True)
     assert sandbox.coverage.show().covered == 0
     client = sandbox.client()
@@ -115,7 +115,7 @@ def test_coverage_survives_a_rewind_a_reset_and_a_full_journal() -> None:
     assert operations == {"v3.renewDomain": 1, "v3.balance": 1, "v3.getDomain": 5}
 
 
-def test_coverage_of_all_worlds_is_their_union(sandbox: Sandbox) -> None:
+def test_coverage_of_all_worlds_is_the_union_of_their_items(sandbox: Sandbox) -> None:
     sandbox.client().get("/v3/domains")
     with sandbox.fork(name="short-lived") as other:
         other.client().get("/v3/balance")
@@ -131,7 +131,7 @@ def test_coverage_of_all_worlds_is_their_union(sandbox: Sandbox) -> None:
     assert sandbox.coverage.clear(everywhere=True).covered == 0
 
 
-def test_the_steps_and_the_request_of_a_gap_exercise_its_item(subtests: pytest.Subtests) -> None:
+def test_the_sample_calls_of_a_coverage_gap_exercise_the_missing_item(subtests: pytest.Subtests) -> None:
     """The test takes every sixth gap of a stage, every fourteenth injected error, and all other gaps."""
     seeded = Sandbox()
     gaps = seeded.coverage.missing(limit=1000).gaps

@@ -49,7 +49,9 @@ def page(url: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     return file.read_text("utf-8")
 
 
-def test_the_page_is_well_formed_and_has_every_figure_and_item(page: str, report: dict[str, Any]) -> None:
+def test_the_coverage_page_is_well_formed_and_shows_every_figure_and_item(
+    page: str, report: dict[str, Any]
+) -> None:
     """The section of an operation has its errors. Injected errors are marked."""
     root = ElementTree.fromstring(re.sub(r"(?i)<!doctype[^>]*>|<(meta|br)\b[^>]*>", "", page))
     text = " ".join("".join(root.itertext()).split())
@@ -71,7 +73,7 @@ def test_the_page_is_well_formed_and_has_every_figure_and_item(page: str, report
         assert re.search(rf'class="{kind}">{mark}</b>\s*<code>{error}</code>', operation)
 
 
-def test_the_lines_and_the_json_have_the_same_figures(
+def test_the_coverage_report_has_the_same_figures_as_text_and_as_json(
     url: str, report: dict[str, Any], tmp_path: Path
 ) -> None:
     """The report is of all worlds or of one, and of all operations or of some."""
@@ -95,7 +97,7 @@ def test_the_lines_and_the_json_have_the_same_figures(
     assert (done.status, "No such file or directory" in done.err) == (2, True)
 
 
-def test_the_code_of_the_page_exercises_its_gaps(page: str) -> None:
+def test_the_code_on_the_coverage_page_exercises_the_missing_items(page: str) -> None:
     section = page[page.index("Missing items") :].partition("</section>")[0]
     pattern = r'<span class="area">(\w+)</span> <code>([^<]+)</code></summary>(.*?)</details>'
     tried, left = set(), []

@@ -233,7 +233,7 @@ def check(tests: pytest.Subtests, fixture: str, name: str, value: Any, requests:
         assert found[name]["value"] == (None if (fixture, name, value) in ALIKE else value)
 
 
-def test_few_requests_determine_an_unusual_value(subtests: pytest.Subtests) -> None:
+def test_few_requests_determine_a_non_default_assumption_value(subtests: pytest.Subtests) -> None:
     rows = [("", name, PROBES[name]) for name in FEW]
     rows += [(fixture, name, requests) for name, (fixture, requests) in list(FOLLOWED.items())[:3]]
     for fixture, name, requests in rows:
@@ -243,7 +243,7 @@ def test_few_requests_determine_an_unusual_value(subtests: pytest.Subtests) -> N
 
 
 @pytest.mark.slow
-def test_few_requests_determine_each_value(subtests: pytest.Subtests) -> None:
+def test_few_requests_determine_each_assumption_value(subtests: pytest.Subtests) -> None:
     rows = [("", name, requests) for name, requests in PROBES.items()]
     rows += [("default", name, requests) for name, requests in PRICED.items()]
     rows += [(fixture, name, requests) for name, (fixture, requests) in FOLLOWED.items()]
@@ -266,7 +266,9 @@ PARTLY = [
 ]
 
 
-def test_a_profile_has_the_observed_value_if_the_default_is_ruled_out(subtests: pytest.Subtests) -> None:
+def test_calibrate_writes_the_observed_value_to_a_profile_if_the_default_is_ruled_out(
+    subtests: pytest.Subtests,
+) -> None:
     """The default is ruled out, and a profile has the observed value."""
     for name, value, requests in PARTLY:
         with subtests.test(name, value=value):
@@ -287,7 +289,7 @@ TRANSCRIPTS = Path(__file__).parents[1] / "data" / "transcripts"
 FILES = {"vcrpy.yaml": 4, "wiremock.json": 4, "postman.json": 4, "curl.log": 3}
 
 
-def test_each_format_of_a_transcript_gives_the_same_report(subtests: pytest.Subtests) -> None:
+def test_calibrate_gives_the_same_report_for_each_transcript_format(subtests: pytest.Subtests) -> None:
     record = service({"v3.ids": "integer"})
     record.all([BALANCE, get(f"{D}?perPage=2&page=1"), get("nobodys-name.com"), available("free-name.com")])
     Path("har.gz").write_bytes(gzip.compress(record.write(Path("a.har")).read_bytes()))
@@ -311,7 +313,7 @@ def test_each_format_of_a_transcript_gives_the_same_report(subtests: pytest.Subt
     assert json.loads(done.stdout)["exchanges"] == 4
 
 
-def test_other_forms_of_an_entry_are_read(subtests: pytest.Subtests) -> None:
+def test_calibrate_reads_a_url_a_status_and_a_body_in_several_forms(subtests: pytest.Subtests) -> None:
     """Programs write a URL, a status, a body and a mapping in several forms."""
     answer = entry(
         [{"client-id": 7, "serverTime": "2026-01-15 12:00:00", "balance": "1.00", "currency": "USD"}]
@@ -337,7 +339,7 @@ def test_other_forms_of_an_entry_are_read(subtests: pytest.Subtests) -> None:
             assert printed("calibrate", "made.json", "--json", "--host", "api.example.test")["exchanges"] == 1
 
 
-def test_requests_to_other_hosts_and_answers_of_proxies_do_not_count() -> None:
+def test_calibrate_skips_requests_to_other_hosts_and_answers_of_proxies() -> None:
     record = service({})
     record.all([BALANCE] * 3)
     record.entries[0]["request"]["url"] = "https://other.example.net/v3/balance"
@@ -351,7 +353,7 @@ def test_requests_to_other_hosts_and_answers_of_proxies_do_not_count() -> None:
     ]
 
 
-def test_drift_from_a_profile_is_shown_as_a_difference() -> None:
+def test_calibrate_reports_each_difference_between_a_service_and_a_profile() -> None:
     requests = [BALANCE, get("active-example.com"), get("nobodys-name.com")]
     record = service({"v3.ids": "integer"})
     record.all(requests)
@@ -394,7 +396,7 @@ DETERMINED = {
 }
 
 
-def test_transcripts_of_every_har_writer_become_a_profile_without_secrets() -> None:
+def test_har_files_of_every_program_become_a_profile_without_secrets() -> None:
     done = command("calibrate", *HARS, "--write", "profile.yaml")
     assert (done.exit_code, done.stderr) == (0, "")
     assert "v3.create.locked=always, not as_sent, never" in done.stdout
@@ -437,7 +439,7 @@ def entry(answer: Any, status: int = 200, url: str = "https://api.example.test/v
     }
 
 
-def test_a_response_that_no_value_explains_is_printed_with_both_sides() -> None:
+def test_an_unexplained_response_is_printed_with_the_values_of_service_and_sandbox() -> None:
     """Secrets in the response are masked. Additional keys of the service are ignored."""
     answer: dict[str, Any] = {"client-id": None, "serverTime": "2026-01-15 12:00:00", "balance": "1.00"}
     secret = {**answer, "token": "live-9"}
@@ -455,7 +457,7 @@ def test_a_response_that_no_value_explains_is_printed_with_both_sides() -> None:
     assert [one["where"] for one in deviation["differences"]] == ["[0].hold"]
 
 
-def test_an_unusable_file_is_refused_with_the_place_of_the_mistake(subtests: pytest.Subtests) -> None:
+def test_an_unusable_transcript_is_refused_with_the_place_of_the_mistake(subtests: pytest.Subtests) -> None:
     def with_one(request: str, response: str = "{}") -> str:
         return f'{{"log": {{"entries": [{{"request": {request}, "response": {response}}}]}}}}'
 
@@ -481,7 +483,7 @@ def test_an_unusable_file_is_refused_with_the_place_of_the_mistake(subtests: pyt
             refused(["calibrate", "bad.har"], problem)
 
 
-def test_an_export_of_the_journal_is_a_transcript() -> None:
+def test_calibrate_reads_an_exported_journal() -> None:
     client = Sandbox(assume={"v3.ids": "integer"}).client()
     client.get("/v3/balance")
     client.get(f"{D}/getDomain/active-example.com")

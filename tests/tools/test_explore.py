@@ -61,7 +61,9 @@ def explored(tests: str) -> dict[str, Any]:
     ["renew_when_due or always_refused", pytest.param("test", marks=pytest.mark.slow)],
     ids=["few", "all"],
 )
-def test_a_finding_names_a_schedule_with_the_problem(tests: str, subtests: pytest.Subtests) -> None:
+def test_explore_reports_each_problem_with_a_schedule_that_has_the_problem(
+    tests: str, subtests: pytest.Subtests
+) -> None:
     found = explored(tests)
     fitting = {name for name in FOUND if any(part in f"test_{name}" for part in tests.split(" or "))}
     assert found.keys() == fitting, found
@@ -134,7 +136,7 @@ def outcome(world: Sandbox, case: Mapping[str, Sequence[Request]], order: Sequen
 
 
 @pytest.mark.slow
-def test_every_outcome_of_every_order_of_random_workers_is_found(subtests: pytest.Subtests) -> None:
+def test_explore_finds_every_possible_outcome_of_random_workers(subtests: pytest.Subtests) -> None:
     pick, begin = random.Random(20), Sandbox()
     cases = [{"a": script(pick), "b": script(pick)} for _ in range(tries(10))]
     numbered = [{"number": number, "scripts": case} for number, case in enumerate(cases)]
@@ -170,7 +172,7 @@ for name in ("active-example.com", "renewing-example.com"):
 """
 
 
-def test_workers_with_the_same_credential_differ_by_their_connections() -> None:
+def test_explore_distinguishes_workers_with_the_same_credential_by_connection() -> None:
     found = printed("explore", "--json", "--", sys.executable, "-c", CONNECTIONS)
     assert found["actors"] == ["main", "main-2"]
     [outcome] = found["outcomes"]
@@ -231,7 +233,7 @@ while (pcntl_wait($status) > 0);
 
 @pytest.mark.slow
 @pytest.mark.parametrize("language", PROCESSES)
-def test_a_race_of_two_processes_is_found(language: str) -> None:
+def test_explore_finds_a_race_between_two_processes(language: str) -> None:
     Path("renew").write_text(PROCESSES[language])
     command_line = sys.executable if language == "python" else program(language)
     found = printed("explore", "--json", "--", command_line, "renew")
@@ -240,7 +242,7 @@ def test_a_race_of_two_processes_is_found(language: str) -> None:
     assert twice in [words for finding in found["findings"] for words in finding["words"]]
 
 
-def test_few_schedules_are_enough_for_many_requests() -> None:
+def test_explore_runs_few_schedules_if_few_requests_conflict() -> None:
     with Sandbox() as sandbox:
         found = explore(renew_own_names, sandbox, actors=3)
         assert (len(found.schedules), found.untried, found.findings) == (1, 0, [])
@@ -282,7 +284,7 @@ for worker in ("anna", "bert"):
 """
 
 
-def test_the_parts_of_an_exploration_are_merged_to_the_whole() -> None:
+def test_the_merged_parts_of_an_exploration_equal_the_whole_exploration() -> None:
     words = ("explore", "--quiet", "0.05", "--json")
     files = []
     for part in ("1/2", "2/2"):
@@ -328,7 +330,7 @@ sys.exit(bool(failures))
 """
 
 
-def test_a_failure_because_of_a_long_hold_is_no_finding() -> None:
+def test_explore_does_not_report_a_failure_that_a_long_hold_causes() -> None:
     """With ``--quiet 0.5``, the first request is held longer than the lock and its client wait."""
     done = command("explore", "--quiet", "0.5", "--", sys.executable, "-c", IMPATIENT)
     assert done.exit_code == 0, done.output
@@ -336,7 +338,7 @@ def test_a_failure_because_of_a_long_hold_is_no_finding() -> None:
     assert "nothing was explored: all requests came from one worker" in done.output
 
 
-def test_wrong_options_are_refused_in_a_line(subtests: pytest.Subtests) -> None:
+def test_explore_refuses_wrong_options_with_a_one_line_message(subtests: pytest.Subtests) -> None:
     for words, problem in (
         (["--schedule", "anna", "--", "true"], "anna has no waiting request at its turn in 'anna'"),
         (["--url", "http://127.0.0.1:9", "--", "true"], "--url cannot be used with explore"),

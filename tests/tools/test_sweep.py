@@ -81,7 +81,9 @@ def trouble(run: dict[str, Any]) -> str:
     [(" or ".join(FEW), KINDS), pytest.param("test", f"{KINDS},error", marks=pytest.mark.slow)],
     ids=["few", "all"],
 )
-def test_exactly_the_silently_wrong_runs_are_found(tests: str, kinds: str, subtests: pytest.Subtests) -> None:
+def test_sweep_finds_every_silently_wrong_run_and_no_other_run(
+    tests: str, kinds: str, subtests: pytest.Subtests
+) -> None:
     """After a permanent error, such as a taken name, the records may differ. After a temporary one, not."""
     found = swept("--kinds", kinds, "--external-changes", tests=tests)
     fitting = {name for name in WRONG if any(part in f"test_{name}" for part in tests.split(" or "))}
@@ -113,7 +115,7 @@ def test_exactly_the_silently_wrong_runs_are_found(tests: str, kinds: str, subte
 
 
 @pytest.mark.slow
-def test_careful_programs_survive_every_error_and_assumption() -> None:
+def test_careful_programs_pass_a_sweep_of_every_error_and_assumption() -> None:
     found = swept("--assumptions", "--timeout", "60", tests="careful_order or careful_renewal")
     assert [(name, one["findings"]) for name, one in found.items()] == [
         ("careful_order", []),
@@ -134,7 +136,7 @@ echo '{view}' > "$RESELLER_SANDBOX_VIEW"
 """
 
 
-def test_options_choose_the_runs_that_are_tried() -> None:
+def test_options_choose_the_runs_of_a_sweep() -> None:
     program("curl")
     words = ("--kinds", "twice,garbage", "--only", "v2.domain.c*", "--assumptions", "--jobs", "2", "--json")
     script = f'{ASK}; curl -s "$RESELLER_SANDBOX_URL/v3/balance"; {ASK}'
@@ -161,7 +163,7 @@ def test_options_choose_the_runs_that_are_tried() -> None:
         assert (done.exit_code, f"{name}: {problem}" in done.stderr) == (2, True), done.output
 
 
-def test_a_finding_is_written_for_people_and_for_continuous_integration() -> None:
+def test_sweep_writes_a_finding_as_html_junit_and_sarif() -> None:
     program("curl")
     script = SHELL.format(view='[{"name": "active-example.com"}]').replace(
         "curl", 'curl -H "X-Sandbox-Source: renew.sh:7"'
@@ -191,7 +193,7 @@ def test_a_finding_is_written_for_people_and_for_continuous_integration() -> Non
         ('[{"name": "active-example.com"}, {"name": "active-example.com"}]', "2 orders of active-example"),
     ],
 )
-def test_orders_that_a_program_reports_are_compared_with_the_registry(view: str, problem: str) -> None:
+def test_sweep_compares_the_orders_that_a_program_reports_with_the_registry(view: str, problem: str) -> None:
     program("curl")
     words = ("--kinds", "lost-answer", "--only", "v2.domain.renew")
     done = command("sweep", *words, "--", "sh", "-c", SHELL.format(view=view))
@@ -200,7 +202,9 @@ def test_orders_that_a_program_reports_are_compared_with_the_registry(view: str,
     assert problem or "r1 v2.domain.renew active-example.com  fine" in done.stdout, done.output
 
 
-def test_a_program_that_fails_without_a_fault_is_refused_with_its_output(subtests: pytest.Subtests) -> None:
+def test_sweep_refuses_a_program_that_fails_without_a_fault_and_prints_its_output(
+    subtests: pytest.Subtests,
+) -> None:
     program("curl")
     for script, *problems in (
         ("echo out; echo err >&2; exit 7", "out\nerr\nreseller-sandbox: without any fault", "exit status 7"),
@@ -215,7 +219,7 @@ def test_a_program_that_fails_without_a_fault_is_refused_with_its_output(subtest
             assert len(done.stderr) < 10**5
 
 
-def test_the_output_of_a_function_that_fails_is_cut(sandbox: Sandbox) -> None:
+def test_sweep_cuts_the_long_output_of_a_failing_function(sandbox: Sandbox) -> None:
     def fail(_: Sandbox) -> None:
         raise ValueError("x" * 10**6)
 
@@ -225,7 +229,7 @@ def test_the_output_of_a_function_that_fails_is_cut(sandbox: Sandbox) -> None:
     assert len(str(refusal.value)) < 10**5
 
 
-def test_wrong_options_are_refused_in_a_line(subtests: pytest.Subtests) -> None:
+def test_sweep_refuses_wrong_options_with_a_one_line_message(subtests: pytest.Subtests) -> None:
     for words, problem in (
         (["--kinds", "lost-anser", "--", "true"], "unknown kind 'lost-anser'; did you mean lost-answer?"),
         (["--url", "http://127.0.0.1:1", "--fixture", "empty", "--", "true"], "cannot be used with --url"),
@@ -245,7 +249,7 @@ def test_wrong_options_are_refused_in_a_line(subtests: pytest.Subtests) -> None:
     assert command("sweep", "--url", "http://127.0.0.1:1", "--", "true").exit_code == 3
 
 
-def test_a_program_finds_its_world_in_the_variables_of_the_manual() -> None:
+def test_a_swept_program_gets_the_documented_environment_variables() -> None:
     program("curl")
     script = f"""
 env | grep -o '^RESELLER_SANDBOX_[A-Z_]*' | sort -u > names
@@ -272,7 +276,7 @@ reseller-sandbox clock advance P1D --json > clock && reseller-sandbox request GE
     assert Path("key").read_text().startswith("other-key")
 
 
-def test_connect_takes_the_address_of_a_world() -> None:
+def test_connect_accepts_the_url_of_a_world() -> None:
     with Sandbox() as sandbox, sandbox.serve() as server, sandbox.fork() as first, sandbox.fork() as second:
         first.names.add("first.com")
         second.names.add("second.com")
@@ -295,7 +299,7 @@ def test_a_sweep_forks_the_world_of_a_running_server() -> None:
         assert not sandbox.journal.find().requests
 
 
-def test_a_run_ends_with_its_child_processes() -> None:
+def test_sweep_ends_the_child_processes_of_a_program() -> None:
     program("curl")
     begin = "sleep 600 >/dev/null & echo $! > child"
     for status, words, script in ((2, ("--timeout", "0.5"), "wait"), (0, ("--kinds", "twice"), ASK)):
@@ -305,7 +309,7 @@ def test_a_run_ends_with_its_child_processes() -> None:
 
 
 @pytest.mark.parametrize(("how", "jobs"), [(signal.SIGINT, "2"), (signal.SIGTERM, "1")])
-def test_an_interruption_ends_the_program_too(how: signal.Signals, jobs: str) -> None:
+def test_an_interrupted_sweep_ends_its_program(how: signal.Signals, jobs: str) -> None:
     program("curl")
     script = f"{ASK} && exit 0\necho $$ > own; sleep 600"
     # A process that a shell starts in the background ignores SIGINT unless it restores the handler.
@@ -324,7 +328,7 @@ def test_an_interruption_ends_the_program_too(how: signal.Signals, jobs: str) ->
 
 
 @pytest.mark.slow
-def test_a_program_that_runs_pytest_is_swept_in_addition_to_its_tests() -> None:
+def test_a_program_that_runs_pytest_is_swept_like_its_tests() -> None:
     with open("test_programs.py", "a") as file:
         file.write(f"\n\ndef test_address():\n    import os\n    assert os.system({ASK!r}) is not None\n")
     words = ("--kinds", "lost-answer,twice", "--jobs", "2", "--json", "--", "pytest", "-x")
@@ -373,7 +377,7 @@ def test_ends_early(reseller_sandbox):
         ),
     ],
 )
-def test_the_parts_of_a_sweep_are_merged_to_the_whole(tested: tuple[str, ...]) -> None:
+def test_the_merged_parts_of_a_sweep_equal_the_whole_sweep(tested: tuple[str, ...]) -> None:
     """In the second case, one of the tests fails without a fault and is not swept."""
     program("curl")
     kinds = ("--kinds", "lost-answer,twice,garbage", "--json")
