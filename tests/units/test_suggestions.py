@@ -60,9 +60,9 @@ def test_error_for_a_key_in_the_wrong_object_names_the_right_object(sandbox: San
 
 
 def test_error_for_an_unknown_method_or_command_suggests_a_similar_name(sandbox: Sandbox) -> None:
-    with pytest.raises(AttributeError, match=r"^journal has no 'list'; did you mean find\?$"):
+    with pytest.raises(AttributeError, match=r"^journal has no attribute 'list'; did you mean find\?$"):
         sandbox.journal.list()  # type: ignore[attr-defined]
-    with pytest.raises(AttributeError, match=r"^clock has no 'forward'; did you mean advance\?$"):
+    with pytest.raises(AttributeError, match=r"^clock has no attribute 'forward'; did you mean advance\?$"):
         sandbox.clock.forward(3)  # type: ignore[attr-defined]
     for words, suggestion in {("journal", "list"): "find", ("faults", "inject"): "add"}.items():
         assert f"unknown command '{words[1]}'; did you mean {suggestion}?" in run(*words).err

@@ -1,7 +1,7 @@
 """The control operations of a world: each resource is a class of typed methods.
 
 The signature and the docstring of a method define all its forms: the local and the remote Python method, the
-row of the control interface with its document, and the command. A resource may import the engine (``worlds``)
+HTTP endpoint with its OpenAPI document, and the command. A resource may import the engine (``worlds``)
 and the packages below it. Begin with ``clock.py``.
 """
 
@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-#: The first sentence of each resource's docstring. The list of all commands shows these copies, because
-#: loading the resources takes longer than the rest of such a command.
+#: Copies of the first sentence of each resource's docstring. The list of all commands prints these copies,
+#: because to import the resources would take longer than the rest of the command.
 SUMMARIES: Mapping[str, str] = {
     "accounts": "The accounts of the service: their money and their credentials.",
     "advice": "Requests of your program that would cost money, names or secrets in production.",
     "answers": "Canned answers to requests that no operation of the contract takes.",
-    "assumptions": "How this world behaves where the contract is silent: named, settable values.",
+    "assumptions": "Named settings for each behaviour that the contract leaves open.",
     "branches": "The futures that this world left behind when it went back.",
     "recording": "The past of this world in one file that can be replayed.",
     "clock": "The clock of this world: read it, move it, list due events.",
@@ -24,7 +24,7 @@ SUMMARIES: Mapping[str, str] = {
     "customers": "The end clients of the accounts.",
     "events": "Every event of this world: requests, control calls, timers, scheduled actions.",
     "faults": "Rules that make requests fail, before or after they take effect.",
-    "health": "Whether the sandbox is up.",
+    "health": "Whether the sandbox answers requests.",
     "history": "The past of this world: rewind, reset, compare two points, export, load.",
     "hosts": "Name servers below names of the registry, with their glue addresses.",
     "journal": "The requests to this world, with their responses, changes and refusals.",
@@ -32,7 +32,7 @@ SUMMARIES: Mapping[str, str] = {
     "names": "The names of the registry: their holders and lifecycle stages.",
     "simulate": "Actions of third parties: other registrars, registries, the service's staff.",
     "scheduled": "The scheduled actions of third parties, and their results.",
-    "snapshots": "Named snapshots of this world that it can go back to.",
+    "snapshots": "Named snapshots to which this world can go back.",
     "transfers": "The latest transfer of each name between registrars.",
     "worlds": "The worlds of the server, each with its own registry, accounts, clock and past.",
 }

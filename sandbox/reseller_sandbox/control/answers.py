@@ -15,14 +15,15 @@ from reseller_sandbox.values.matching import GLOBS_BY_PATH
 from reseller_sandbox.values.parameters import refused
 from reseller_sandbox.values.text_checks import names_phrase
 
-#: The largest number of answers in a world, because every unmatched request is compared with each.
+#: The largest number of answers in a world. The limit exists because each unmatched request is compared with
+#: all answers.
 MOST_ANSWERS = 1000
 
 AnswerName = Annotated[Key, "The answer's name."]
 
 
 class AnswerRecord(Result, frozen=True, kw_only=True):
-    """A canned answer, and how many requests it has answered (``matched``).
+    """A canned answer, with the number of requests that it has answered (``matched``).
 
     ``sequence`` lists the responses in turn. Without it, ``status``, ``headers``, ``body`` and
     ``content_type`` are the response to every request.
@@ -41,7 +42,7 @@ class AnswerRecord(Result, frozen=True, kw_only=True):
 
 
 class AnswerList(Result, frozen=True, kw_only=True):
-    """The canned answers in the order in which they are tried."""
+    """The canned answers in order. A request gets the first answer that matches it."""
 
     answers: tuple[AnswerRecord, ...]
 
@@ -103,10 +104,10 @@ class Answers(Keyed[AnswerRecord]):
 
     @write(UNKNOWN_ANSWER)
     def change(self, name: AnswerName, /, changes: Record) -> AnswerRecord:
-        """Change parts of an answer. Its position and its number of answered requests stay.
+        """Change parts of an answer. The answer keeps its position and its count of requests.
 
         Args:
-            changes: The changed parts. A null removes the part.
+            changes: The parts to change, with their new values. The value null removes a part.
         """
         if "matched" in changes:
             raise refused([Mistake(("matched",), "cannot be changed: it counts the answered requests")])
@@ -120,14 +121,14 @@ class Answers(Keyed[AnswerRecord]):
         return _record(name, answer)
 
     def _answer(self, name: str) -> CannedAnswer:
-        """Return the answer of that name. Refuse with ``unknown_answer``."""
+        """Return the answer called ``name``. Refuse with ``unknown_answer`` if there is none."""
         answers = self._world.snapshot.answers
         if name not in answers:
             raise Refused(UNKNOWN_ANSWER, answer=name[:80], known=names_phrase(answers, "answers"))
         return answers[name]
 
     def _read(self, answer: CannedAnswer | Mapping[str, Any]) -> CannedAnswer:
-        """Return an answer, or the answer with these parts. Refuse with ``invalid_parameter``."""
+        """Return ``answer``, an answer or its parts, as a valid answer. Refuse with ``invalid_parameter``."""
         try:
             return read_answer(answer, self._local.words)
         except Within as wrong:

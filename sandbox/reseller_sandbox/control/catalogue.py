@@ -1,4 +1,4 @@
-"""Every resource, in the order in which the manual presents them."""
+"""All resources, in the order in which the manual describes them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from reseller_sandbox.control.worlds import Branches, History, Recording, Snapsh
 
 
 class HealthRecord(Result, frozen=True, kw_only=True):
-    """The status of the sandbox (``ok``), the world that answers, and its clock."""
+    """The status of the sandbox (always ``ok``), and the name and the clock of the world."""
 
     status: str
     world: str
@@ -31,17 +31,17 @@ class HealthRecord(Result, frozen=True, kw_only=True):
 
 
 class Health(Resource):
-    """Whether the sandbox is up."""
+    """Whether the sandbox answers requests."""
 
     @read()
     def show(self) -> HealthRecord:
-        """Return the status of the sandbox and the world that answers."""
+        """Return the status of the sandbox, and the name and the clock of the world."""
         world = self._world
         return HealthRecord(status="ok", world=world.name, now=world.now(), frozen=world.clock.frozen)
 
 
 class Resources:
-    """Every resource over one world.
+    """All resources of one world, each as an attribute.
 
     Each annotation declares a resource. A subclass may add or replace resources.
     """
@@ -73,7 +73,7 @@ class Resources:
     @classmethod
     @cache
     def resources(cls) -> Mapping[str, type[Resource]]:
-        """Return the annotated resources by name."""
+        """Return the classes of the resources by name, from the annotations of this class."""
         hints = get_type_hints(cls)
         return {
             name: hint
@@ -82,7 +82,7 @@ class Resources:
         }
 
     def reach(self, transport: Transport) -> None:
-        """Create the resources over the world that ``transport`` leads to."""
+        """Create all resources, with ``transport`` as their connection to a world."""
         for name, resource in self.resources().items():
             setattr(self, name, resource(transport))
 

@@ -35,14 +35,14 @@ from reseller_sandbox.worlds import World
 from reseller_sandbox.worlds.snapshot import BY_ITSELF, Advance, Event, to_next_due, until_event, until_stage
 from reseller_sandbox.worlds.snapshot import to as travel_to
 
-#: The largest ``limit`` for due events.
+#: The largest ``limit`` of ``clock.due``.
 MOST_DUE = 1000
 
-Listed = Annotated[int, whole(0, 100_000), "Number of events to list, from the first one."]
+Listed = Annotated[int, whole(0, 100_000), "Largest number of events to list, earliest first."]
 
 
 class UntilStage(TypedDict, total=False):
-    """An order and the stage to wait for.
+    """Advance until the order for ``domain`` reaches ``stage``.
 
     ``account`` selects the order if several accounts have one for the domain.
     """
@@ -53,7 +53,7 @@ class UntilStage(TypedDict, total=False):
 
 
 class UntilEvent(TypedDict, total=False):
-    """An event to wait for, by kind.
+    """Advance until an event of the kind ``event`` happens.
 
     If ``domain`` or ``account`` is set, the event must be about it.
     """
@@ -68,7 +68,7 @@ Until = Annotated[
 ]
 
 
-#: The largest number of days of one move.
+#: The largest ``days`` of ``clock.advance``.
 MOST_DAYS = 36_500
 
 
@@ -80,7 +80,7 @@ class ClockState(Result, frozen=True, kw_only=True):
 
 
 class ClockMove(ClockState, frozen=True, kw_only=True):
-    """The clock after a move, and the events that came due, in order.
+    """The clock after a move, and the events that became due during the move, in order.
 
     ``total`` counts all events, and ``events`` lists the first ``limit`` events. After a dry run, the record
     describes the move without its effect.
@@ -111,12 +111,12 @@ class Tick(ClockState, frozen=True, kw_only=True):
 
     @property
     def mark(self) -> int:
-        """Return the value of ``since`` that continues after this record."""
+        """Return the value for ``since`` with which a new stream continues after this record."""
         return self.number
 
     @property
     def line(self) -> str:
-        """Return the tick in one line for a terminal."""
+        """Return this record as one line of text for a terminal."""
         about = f" {self.registry_event.subject}" if self.registry_event is not None else ""
         return f"{wire(self.now)} {'frozen' if self.frozen else 'running'} {self.name}{about}"
 
@@ -153,12 +153,12 @@ class Clock(Resource):
 
     @write(SET_BACK, long=True, synonyms=("travel", "move_to", "jump"))
     def set(self, to: Instant, *, limit: Listed = 1000) -> ClockMove:
-        """Set the clock to an instant, now or later.
+        """Set the clock to an instant that is not before the world's current time.
 
         Every event that is due by then happens at its own time.
 
         Args:
-            to: The instant in ISO 8601, in UTC if it has no zone.
+            to: The instant in ISO 8601. An instant without a time zone is in UTC.
         """
         return _clock_move(self._world, travel_to(lambda _: cast(datetime, to)), limit)
 
@@ -194,13 +194,13 @@ class Clock(Resource):
         """Move the clock forward. Every event that comes due happens at its own time.
 
         Args:
-            by: Distance: ``P30D``, ``90m``, or a number of seconds.
-            days: Distance in days.
+            by: The time to add: ``P30D``, ``90m``, or a number of seconds.
+            days: The time to add, in days.
             to: The instant to move to.
-            until: ``next`` for the next due event, a domain and the stage that it is to reach (in a shell:
-                ``domain=shop.com,stage=overdue``), or the kind of an event, optionally about one domain or
-                account.
-            dry_run: Return the events that would happen, and change nothing.
+            until: The event to stop at. ``next`` is the next due event. A domain with a stage (in a shell:
+                ``domain=shop.com,stage=overdue``) is the change to that stage. You can limit a kind of event
+                (``event``) to one domain or account.
+            dry_run: Whether to only predict the events, without moving the clock.
         """
         world = self._world
         distance = by if days is None else timedelta(days=days)
@@ -215,15 +215,16 @@ class Clock(Resource):
         Each event is predicted as if no other event happened before it.
 
         Args:
-            limit: Number of events to list.
-            domain: Name whose events to list.
+            limit: Largest number of events to list.
+            domain: Domain name. List only events of this name.
         """
         snapshot = self._world.present()
         calendar = (
             snapshot.state.calendar if domain is None else timers.about(snapshot.state, parse_name(domain))
         )
 
-        def predicted(due: timers.Due) -> list[RegistryEvent]:  # on a draft that is never committed
+        # The events happen on a draft that is never committed, so the world does not change.
+        def predicted(due: timers.Due) -> list[RegistryEvent]:
             return timers.fire(Draft(snapshot.state, due[0], snapshot.assumptions, "", BY_ITSELF), due)
 
         events = [event for due in islice(calendar, limit) for event in predicted(due)]
@@ -241,7 +242,7 @@ class Clock(Resource):
 
 
 def _is_tick(event: Event) -> bool:
-    """Whether an event moves the clock or comes from the calendar."""
+    """Whether an event changed the clock or happened in the registry."""
     return event.registry_event is not None or any(name.startswith("clock.") for name, _, _ in event.changed)
 
 
@@ -288,11 +289,11 @@ def _later(now: datetime, by: Any) -> datetime:
     try:
         return later(now, by)
     except ValueError as error:
-        raise Refused(INVALID_PARAMETER, problems=f"by is too long: {error}") from None
+        raise Refused(INVALID_PARAMETER, problems=f"by is too large: {error}") from None
 
 
 def _order(state: State, name: str, account: str | None) -> Order:
-    """Return the order of an account for a name.
+    """Return the order that ``account`` has for the domain ``name``.
 
     Without ``account``, one account of this service must have an order for the name. If none has one, return
     the order of another registrar.

@@ -25,7 +25,7 @@ from reseller_sandbox.values.text_checks import nearest
 from reseller_sandbox.worlds import World
 from reseller_sandbox.worlds.journal import Tally
 
-#: How many of the requests that first exercised an item are listed.
+#: For each item, at most this many requests are listed: the first that exercised the item.
 MOST_REQUESTS = 3
 
 Area = Annotated[str, choice(*AREAS), "Area of the contract. Default: all areas."]
@@ -55,7 +55,7 @@ class AssumptionList(Result, frozen=True, kw_only=True):
 
 
 class Assumptions(Keyed[Assumption]):
-    """How this world behaves where the contract is silent: named, settable values."""
+    """Named settings for each behaviour that the contract leaves open."""
 
     def __getitem__(self, name: str) -> Any:
         """Return the value of an assumption. Raise KeyError for an unknown name."""
@@ -73,13 +73,13 @@ class Assumptions(Keyed[Assumption]):
         *,
         profile: Annotated[str, choice(*assumptions.PROFILES)] | None = None,
     ) -> AssumptionList:
-        """Set assumptions of this world, from the next request on.
+        """Set assumptions of this world. The new values apply from the next request on.
 
         Assumptions that neither parameter names are unchanged.
 
         Args:
             assume: The assumptions to set, by name.
-            profile: The profile to begin with. It sets every assumption, before ``assume`` does.
+            profile: A profile, which sets every assumption. The values in ``assume`` are set afterwards.
         """
         world = self._world
         try:
@@ -108,7 +108,7 @@ class AdviceRule(Result, frozen=True, kw_only=True):
 
 
 class AdviceReport(Result, frozen=True, kw_only=True):
-    """The findings and the rules that were checked, over ``requests`` requests.
+    """The findings of advice about ``requests`` requests, and the rules that were checked.
 
     ``dropped`` counts the requests that the journal no longer has.
     """
@@ -116,7 +116,8 @@ class AdviceReport(Result, frozen=True, kw_only=True):
     requests: int
     dropped: int
     looked_for: tuple[AdviceRule, ...]
-    findings: tuple[Finding, ...]  # the last field, so that a terminal ends with the findings
+    # The findings are the last field, so that they end the output in a terminal.
+    findings: tuple[Finding, ...]
 
 
 class Advice(Resource):
@@ -153,7 +154,7 @@ class CoverageSummary(Result, frozen=True, kw_only=True):
 
 
 class CoverageItems(Result, frozen=True, kw_only=True):
-    """Items of the contract, area by area, with their counts.
+    """Items of the contract, ordered by area, with the number of requests for each item.
 
     ``by`` lists the requests that first exercised an item, each with its world.
     """
@@ -162,7 +163,7 @@ class CoverageItems(Result, frozen=True, kw_only=True):
 
 
 class GapList(Result, frozen=True, kw_only=True):
-    """The most important gaps, and the total number of gaps."""
+    """The most important gaps (items that no request has exercised), and the number of all gaps."""
 
     gaps: tuple[Gap, ...]
     total: int
@@ -193,7 +194,7 @@ class Coverage(Resource):
         seen: Switch | None = None,
         everywhere: Everywhere = False,
     ) -> CoverageItems:
-        """Return the items of the contract with their counts.
+        """Return the items of the contract, with the number of requests for each item.
 
         Args:
             seen: Whether to list only items that a request has reached (true) or has not reached (false).
@@ -212,7 +213,7 @@ class Coverage(Resource):
         everywhere: Everywhere = False,
         limit: Limit = 20,
     ) -> GapList:
-        """Return the gaps, the most important first, and how to exercise each."""
+        """Return items that no request has exercised, the most important first, and how to exercise them."""
         contract = self._local.worlds.contract()
         items = _covered_items(contract, _exercised(self._local, everywhere), operation)
         listed = [gap for gap in gaps.missing(items, contract) if area in (None, gap.area)]
@@ -220,7 +221,7 @@ class Coverage(Resource):
 
     @write()
     def clear(self, *, everywhere: Everywhere = False) -> CoverageSummary:
-        """Reset the coverage of this world. Return the coverage afterwards."""
+        """Reset the coverage of this world. Return the new coverage."""
         transport = self._local
         if everywhere:
             transport.worlds.forget_exercises()
@@ -243,12 +244,12 @@ def _covered_items(
 
 @lru_cache(maxsize=16)
 def matching_items(contract: Contract, operation: str | None) -> tuple[Item, ...]:
-    """Return the items of the operations that match the pattern ``operation``.
+    """Return the items of all operations whose id matches the pattern ``operation``.
 
     Refuse with ``invalid_parameter`` if no operation matches.
     """
     pattern = Glob(operation) if operation is not None else None
     if pattern is not None and not any(pattern.matches(endpoint.id) for endpoint in contract):
         hint = nearest(pattern.text, [endpoint.id for endpoint in contract])
-        raise Refused(INVALID_PARAMETER, problems=f"operation does not match any operation{hint}")
+        raise Refused(INVALID_PARAMETER, problems=f"operation matches no operation of the contract{hint}")
     return tuple(items_there(contract, pattern))

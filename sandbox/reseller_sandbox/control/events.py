@@ -40,7 +40,7 @@ PIECES = 4
 
 
 class EventFilter(TypedDict, total=False):
-    """Which events match."""
+    """Filters of events. An event matches if it meets all given filters."""
 
     kind: Annotated[
         str,
@@ -52,7 +52,7 @@ class EventFilter(TypedDict, total=False):
 
 
 class LogRecord(Result, frozen=True, kw_only=True):
-    """One event of a world.
+    """One event of a world: a request, a control call, a timed event or a scheduled action.
 
     ``number`` is its place among all events. ``cause`` is the number of the event that caused it: the control
     call that moved the clock, or the request that a scheduled action waited for. ``name`` is the operation of
@@ -73,12 +73,12 @@ class LogRecord(Result, frozen=True, kw_only=True):
 
     @property
     def mark(self) -> int:
-        """Return the value of ``since`` that continues after this record."""
+        """Return the value for ``since`` with which a new stream continues after this record."""
         return self.number
 
     @property
     def line(self) -> str:
-        """Return the event in one line for a terminal."""
+        """Return this record as one line of text for a terminal."""
         about = f" {self.registry_event.subject}" if self.registry_event is not None else ""
         facts = ", ".join(f"{name}={value}" for name, value in {**self.parameters, **self.effect}.items())
         return f"{wire(self.at)} {self.number} {self.kind} {self.name}{about}" + (
@@ -126,7 +126,7 @@ class LocalSubscription(Subscription[T]):
         self.pause = 0.0
 
     def written(self, write: Callable[[T], bytes], most: float = inf) -> list[bytes]:
-        """Return the next records as bytes.
+        """Return the next records, each converted to bytes by ``write``.
 
         Streams with the same key share the result of ``write``. After ``most`` bytes, the next call returns
         the other records.
@@ -144,7 +144,7 @@ class LocalSubscription(Subscription[T]):
         return pieces
 
     def _take(self) -> list[FeedRecord]:
-        """Return the new events. With ``per_second``, return only the latest events, for one piece."""
+        """Return the new events. With ``per_second``, drop all but the latest events."""
         events = self.follower.take()
         if self._per_second is None:
             return events
@@ -156,7 +156,7 @@ class LocalSubscription(Subscription[T]):
 
     @property
     def missed(self) -> int:  # type: ignore[override]
-        """Return how many records were left out because they came too fast."""
+        """Return the number of records that the stream skipped because they came too fast."""
         return self.follower.missed + self._left_out
 
     def __next__(self) -> T:
@@ -192,9 +192,9 @@ class Events(Resource):
 
         Args:
             since: Number of an event. Only later events match.
-            before: Number of an event. Only earlier events match. Use this to page back.
-            cause: Number of an event. Only events that it caused match.
-            limit: Number of events to list, the latest ones.
+            before: Number of an event. Only earlier events match, so that you can page back.
+            cause: Number of an event. Only events that this event caused match.
+            limit: Largest number of events to list. The latest events are listed.
         """
         world = self._world
         world.settle()
@@ -237,7 +237,7 @@ def event_stream(
     since: int | None,
     per_second: int | None,
 ) -> LocalSubscription[T]:
-    """Return a stream of ``show(event)`` for each event that ``matches``, as it happens.
+    """Return a live stream of ``show(event)`` for each event for which ``matches(event)`` is true.
 
     If ``since`` is given, the stream first yields the events after that number.
     """
@@ -258,7 +258,7 @@ def event_stream(
 def _matcher(
     kind: str | None = None, name: str | None = None, domain: str | None = None
 ) -> Callable[[Event], bool]:
-    """Return a predicate of matching events. Refuse with ``invalid_name``."""
+    """Return a predicate: whether an event meets all filters. Refuse with ``invalid_name``."""
     pattern = Glob(name) if name is not None else None
     ascii_name = parse_name(domain) if domain is not None else None
 

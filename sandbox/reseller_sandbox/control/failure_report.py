@@ -15,15 +15,15 @@ from reseller_sandbox.refusals import Refused
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import wire
 
-#: How many of the last requests are listed.
+#: A report lists at most this many requests, the latest.
 LAST = 5
 
-#: The largest number of characters of one target or message.
+#: A report cuts the target and the message of a request to this number of characters.
 _LONGEST = 300
 
 
 def failure_report(sandbox: Resources, world: str, file: Path | None = None) -> str:
-    """Return a report on a world for the reader of a failed test.
+    """Return a report on a world, to print after a test has failed.
 
     If ``file`` is given, write the world's recording to it.
     """
@@ -34,7 +34,7 @@ def failure_report(sandbox: Resources, world: str, file: Path | None = None) -> 
 
 
 def world_settings(sandbox: Resources, world: str) -> list[tuple[str, list[str]]]:
-    """Return the settings of a world and its advice: the lines under each title that has any."""
+    """Return the settings and the advice of a world: pairs of a title and its lines, none empty."""
     record = sandbox.worlds.get(world)
     actions = sandbox.scheduled.list().scheduled
     settings = (
@@ -91,7 +91,7 @@ def _payment(charged: Decimal) -> str:
 
 
 def fault_line(fault: FaultRecord) -> str:
-    """Return a rule with its counts in one line."""
+    """Return a fault rule with its counts as one line of text."""
     state = ", paused" if fault.paused else ", exhausted" if fault.exhausted else ""
     return f"{_named(fault)}: matched {fault.matched}, applied {fault.applied}{state}"
 
@@ -102,7 +102,7 @@ def _named(fault: FaultRecord) -> str:
 
 
 def scheduled_line(scheduled: ScheduledRecord) -> str:
-    """Return a scheduled action in one line."""
+    """Return a scheduled action as one line of text."""
     parameters = " ".join(
         str(value) for value in scheduled.parameters.values() if isinstance(value, str | int)
     )
@@ -118,7 +118,7 @@ def _matching(match: Mapping[str, Any]) -> str:
 
 
 def advice_lines(sandbox: Resources) -> list[str]:
-    """Return a line for each finding of advice."""
+    """Return a line of text for each finding of advice."""
     return [
         f"{finding.rule} ({finding.severity}): {finding.summary} [{', '.join(finding.entries)}]"
         for finding in sandbox.advice.list().findings

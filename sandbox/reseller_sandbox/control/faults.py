@@ -30,7 +30,7 @@ from reseller_sandbox.worlds import World
 
 
 class FaultRecord(Result, frozen=True, kw_only=True):
-    """A rule with its counts. You can pass the record to ``replace``.
+    """A fault rule with its counts. ``Faults.replace`` accepts such records.
 
     The parameters of its kind are keys of the record, too. ``exhausted`` is true if the rule will never apply
     again.
@@ -46,7 +46,8 @@ class FaultRecord(Result, frozen=True, kw_only=True):
     exhausted: bool
     parameters: Mapping[str, Any]
 
-    #: The field whose keys are flattened into the record in JSON, and its possible keys.
+    #: In JSON, the keys of the field ``parameters`` stand among the keys of the record. The function returns
+    #: all possible keys of the field.
     among: ClassVar[tuple[str, Callable[[], tuple[Parameter, ...]]]] = ("parameters", reading.kind_parameters)
 
     def keys(self) -> list[str]:
@@ -57,12 +58,11 @@ class FaultRecord(Result, frozen=True, kw_only=True):
         return iter(self.keys())
 
     def __getitem__(self, key: str) -> Any:
-        """Return the value of a key."""
         return self.parameters[key] if key in self.parameters else getattr(self, key)
 
 
 class FaultList(Result, frozen=True, kw_only=True):
-    """Rules in the order in which they are tried."""
+    """Fault rules, in the order in which each request is compared with them."""
 
     faults: tuple[FaultRecord, ...]
 
@@ -74,7 +74,7 @@ class FaultList(Result, frozen=True, kw_only=True):
 
 
 class AddedFaults(FaultList, frozen=True, kw_only=True):
-    """The rules that a call added.
+    """The fault rules that one call of ``add`` or ``replace`` added.
 
     Use it as a context manager to remove the rules at the end of a block.
     """
@@ -84,7 +84,7 @@ class AddedFaults(FaultList, frozen=True, kw_only=True):
     _resource: Any = None
 
     def of(self, resource: Resource) -> Self:
-        """Return these rules with the resource that can read and remove them."""
+        """Return a copy that reads and removes the rules through ``resource``."""
         return replace(self, _resource=resource)
 
     @property
@@ -99,12 +99,12 @@ class AddedFaults(FaultList, frozen=True, kw_only=True):
 
     @property
     def matched(self) -> int:
-        """Return how many requests the rules have matched until now."""
+        """Return the number of requests that have matched the rules until now."""
         return sum(rule.matched for rule in self.rules)
 
     @property
     def applied(self) -> int:
-        """Return how many requests the rules have made fail until now."""
+        """Return the number of requests to which the rules have been applied until now."""
         return sum(rule.applied for rule in self.rules)
 
     def remove(self) -> None:
@@ -120,7 +120,7 @@ class AddedFaults(FaultList, frozen=True, kw_only=True):
 
 
 class PartRecord(Result, frozen=True, kw_only=True):
-    """A part of a rule: its accepted values, its default, and whether it is required."""
+    """A key of a fault rule: its accepted values, its default, and whether it is required."""
 
     name: str
     takes: str
@@ -163,13 +163,13 @@ class PresetRecord(Result, frozen=True, kw_only=True):
 
 
 class PresetList(Result, frozen=True, kw_only=True):
-    """Every preset."""
+    """All presets of fault rules."""
 
     presets: tuple[PresetRecord, ...]
 
 
 def _kind(value: Any) -> Any:
-    """Return a kind's name, or the kind with its parameters, as JSON.
+    """Return a kind of fault as JSON: its name, or an object with its parameters.
 
     ``reading`` later checks that the kind exists.
     """
@@ -185,7 +185,7 @@ def _rules(value: Any) -> list[Any]:
 
 
 def _without_counts(rule: Any) -> Any:
-    """Return a rule without its counts. The rules that ``list`` returns have counts."""
+    """Return a rule without the counts that a rule from ``Faults.list`` has."""
     if not isinstance(rule, Mapping | FaultRecord):
         return rule
     return {key: rule[key] for key in rule if key not in ("matched", "applied", "exhausted")}
@@ -217,7 +217,7 @@ class Faults(Keyed[FaultRecord]):
 
     @read()
     def list(self) -> FaultList:
-        """Return every rule in order, with its counts of matched and applied requests."""
+        """Return every rule in order. ``matched`` and ``applied`` count its requests."""
         rules = self._world.snapshot.faults.rules
         return FaultList(faults=tuple(_record(self._world, rule) for rule in rules))
 
@@ -249,7 +249,7 @@ class Faults(Keyed[FaultRecord]):
 
     @write(TOO_MANY_FAULTS)
     def replace(self, faults: Rules) -> AddedFaults:
-        """Replace every rule. If one new rule is invalid, nothing changes.
+        """Replace all rules by new rules. If one new rule is invalid, nothing changes.
 
         To restore all rules, pass the result of ``list``. The counters begin at 0.
 
@@ -263,8 +263,8 @@ class Faults(Keyed[FaultRecord]):
         """Change parts of a rule. The rule keeps its place and its counts.
 
         Args:
-            changes: The changed parts. ``match`` and ``when`` are merged key by key, every other part is
-                replaced. A null removes the part.
+            changes: The parts to change, with their new values. ``match`` and ``when`` are merged key by key,
+                every other part is replaced. The value null removes a part.
         """
         before, book = self._rule(name), self._world.snapshot.faults
         if changes.get("name", name) != name:
@@ -302,7 +302,7 @@ class Faults(Keyed[FaultRecord]):
 
     @read()
     def kinds(self) -> FaultKindList:
-        """Return every kind of fault with its parameters, and the parts of any rule."""
+        """Return every kind of fault with its parameters, and the parts that every rule can have."""
         return FaultKindList(
             kinds=tuple(
                 KindRecord(
@@ -329,14 +329,14 @@ class Faults(Keyed[FaultRecord]):
         )
 
     def _rule(self, name: str) -> FaultRule:
-        """Return the rule of that name. Refuse with ``unknown_fault``."""
+        """Return the rule called ``name``. Refuse with ``unknown_fault`` if there is none."""
         by_name = {rule.name: rule for rule in self._world.snapshot.faults.rules}
         if name not in by_name:
             raise Refused(UNKNOWN_FAULT, fault=name[:80], known=names_phrase(by_name, "faults"))
         return by_name[name]
 
     def _add(self, rules: tuple[FaultRule, ...], specs: Sequence[Any], place: str = "") -> AddedFaults:
-        """Read ``specs``, and set them as rules after ``rules``. Refuse with ``too_many_faults``."""
+        """Set ``rules`` and then ``specs`` as the rules of the world. Refuse with ``too_many_faults``."""
         added = self._read(specs, [rule.name for rule in rules], place)
         self._world.limits.require_room_for_faults(len(rules) + len(added))
         names = [rule.name for rule in added]
@@ -348,7 +348,7 @@ class Faults(Keyed[FaultRecord]):
     def _read(
         self, specs: Sequence[Any], taken: Sequence[str] = (), place: str = ""
     ) -> tuple[FaultRule, ...]:
-        """Return ``specs`` as rules. Refuse with ``invalid_parameter``, naming every mistake."""
+        """Return ``specs`` as rules. Refuse with ``invalid_parameter``, which names every mistake."""
         try:
             return reading.read_rules(specs, self._local.words, taken, place, self._world.now())
         except Within as invalid:
@@ -359,7 +359,7 @@ class Faults(Keyed[FaultRecord]):
 
 
 def _parts(of: type) -> tuple[PartRecord, ...]:
-    """Return the parts of a kind, of a match or of any rule."""
+    """Return a record for each field of ``of``: a fault kind, ``Matching``, ``When`` or ``FaultRule``."""
     return tuple(
         record_of(
             PartRecord,

@@ -82,7 +82,7 @@ def _pairs(pairs: Iterable[tuple[str, Any]]) -> list[Mapping[str, str]]:
 
 
 def _text(body: Any) -> str:
-    """Return a body as text. Its secrets are masked already."""
+    """Return a body as text. The caller has masked the secrets in it."""
     if body is None:
         return ""
     return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)

@@ -44,7 +44,7 @@ from reseller_sandbox.worlds.verify import Verdict
 #: The largest and the default ``limit``.
 MOST, LISTED = 10_000, 100
 
-#: Text that is the same in every JSON encoding, unless an escape sequence replaces a character.
+#: A text that is the same in every JSON encoding, unless an escape sequence replaces a character.
 _IN_RAW = re.compile(r"[\w.@/-]+")
 _ESCAPE = re.compile(r"[\\%]")
 
@@ -57,7 +57,7 @@ Until = Annotated[Instant, "The latest instant of the request."]
 
 
 class RequestLine(Result, frozen=True, kw_only=True):
-    """A request in one line: its time, operation, account and outcome.
+    """A short record of a request: its time, operation, account and outcome.
 
     ``number`` is its place among all events of the world. ``path`` is the path as sent, without the query.
     ``carried_out`` is true if the operation took effect. ``outcome`` is the result for the client: ``ok``,
@@ -69,7 +69,7 @@ class RequestLine(Result, frozen=True, kw_only=True):
     response, or only a part of it) or ``altered``.
     """
 
-    # A table shows as many columns as fit, in this order.
+    # A table in a terminal shows as many of these fields as fit, in this order.
     id: str
     at: datetime
     operation: str
@@ -90,7 +90,7 @@ class RequestLine(Result, frozen=True, kw_only=True):
     held_up_seconds: float
 
     def __str__(self) -> str:
-        """Return the request in a few words."""
+        """Return a short line: ``r3 v3.createDomain shop.com by main: ok``."""
         about = f" {', '.join(self.domains)}" if self.domains else ""
         done = ", though carried out" if self.carried_out and self.outcome != OK else ""
         late = f", held up {self.held_up_seconds:g} s" if self.held_up_seconds else ""
@@ -100,19 +100,19 @@ class RequestLine(Result, frozen=True, kw_only=True):
 
     @property
     def mark(self) -> str:
-        """Return the value of ``since`` that continues after this record."""
+        """Return the value for ``since`` with which a new stream continues after this record."""
         return self.id
 
     @property
     def line(self) -> str:
-        """Return the request in one line for a terminal, with path, refusal and charge."""
+        """Return this record as one line of text for a terminal, with path, refusal and charge."""
         paid = f", {money.write(-self.charged)}" if self.charged else ""
         request = f"{wire(self.at)}  {self.status}  {self.method} {self.path}"
         return f"{request}  {self}{paid}" + (f": {self.refused}" if self.refused else "")
 
 
 class SentRequest(Result, frozen=True, kw_only=True):
-    """A request as it was received.
+    """A request as the server received it.
 
     ``cut`` is the original size of a body that was too long to be kept. ``ignored`` lists the keys that had
     no effect.
@@ -137,7 +137,7 @@ class SentResponse(Result, frozen=True, kw_only=True):
 
 
 class NameState(Result, frozen=True, kw_only=True):
-    """The state of a name at a refusal: its holder, stage and pending transfer."""
+    """The state of a name when a request was refused: its holder, stage and pending transfer."""
 
     domain: str
     holder: str | None
@@ -151,7 +151,7 @@ class NameState(Result, frozen=True, kw_only=True):
 
 
 class RefusedState(Result, frozen=True, kw_only=True):
-    """The state at a refusal: the account's balance, and each name of the request."""
+    """The state when a request was refused: the account's balance, and each name of the request."""
 
     account: str | None
     balance: Decimal | None
@@ -160,7 +160,7 @@ class RefusedState(Result, frozen=True, kw_only=True):
 
 
 class RefusalReason(Result, frozen=True, kw_only=True):
-    """The reason for a refusal: the rule, the state, and the nearest allowed action.
+    """The reason for a refusal: the rule, the state, and the most similar allowed action.
 
     ``allowed_at`` is the instant from which the action becomes possible without another change.
     """
@@ -174,7 +174,7 @@ class RefusalReason(Result, frozen=True, kw_only=True):
 
 
 class RequestRecord(RequestLine, frozen=True, kw_only=True):
-    """A request in full, with secrets masked."""
+    """A complete record of a request and its response, with secrets masked."""
 
     hidden = ("request", "answer", "changes", "assumptions", "ledger")
 
@@ -187,7 +187,7 @@ class RequestRecord(RequestLine, frozen=True, kw_only=True):
 
 
 class LineList(Result, frozen=True, kw_only=True):
-    """The latest matching requests, oldest first, each in one line.
+    """Short records of the latest matching requests, oldest first.
 
     ``matching`` counts all matching requests, ``first`` and ``last`` are the oldest and the latest of them.
     ``kept`` counts the requests in the journal, ``dropped`` the requests that it no longer has.
@@ -202,13 +202,13 @@ class LineList(Result, frozen=True, kw_only=True):
 
 
 class RequestList(LineList, frozen=True, kw_only=True):
-    """The latest matching requests in full, oldest first."""
+    """Complete records of the latest matching requests, oldest first."""
 
     requests: tuple[RequestRecord, ...]
 
 
 class JournalExport(Result, frozen=True, kw_only=True):
-    """Requests as the text of a file."""
+    """The exported requests, as the text of a file."""
 
     hidden = ("text",)
 
@@ -216,13 +216,13 @@ class JournalExport(Result, frozen=True, kw_only=True):
 
 
 class ClearResult(Result, frozen=True, kw_only=True):
-    """How many requests were removed."""
+    """The number of requests that ``clear`` removed."""
 
     cleared: int
 
 
 class NearMatch(Result, frozen=True, kw_only=True):
-    """A request that nearly matched, and its differences."""
+    """A request that nearly matched, and its differences from the expected request."""
 
     request: RequestLine
     misses: tuple[Miss, ...]
@@ -234,7 +234,7 @@ class NearMatch(Result, frozen=True, kw_only=True):
 
 
 class Verification(Result, frozen=True, kw_only=True):
-    """Whether the expected requests came, with a message.
+    """Whether the world received the expected requests, with a message.
 
     ``count`` counts all matching requests, ``requests`` lists the latest of them. ``near_misses`` lists
     requests that nearly match.
@@ -265,11 +265,11 @@ class Journal(Keyed[RequestRecord]):
         limit: Annotated[int, whole(0, MOST)] = LISTED,
         **match: Unpack[Matching],
     ) -> RequestList:
-        """Return the latest matching requests in full.
+        """Return complete records of the latest matching requests.
 
         Args:
-            before: Number of an event. List only earlier requests. Use it to page back.
-            limit: Number of requests to list, the latest ones.
+            before: Number of an event. List only requests before this event, to page back.
+            limit: Largest number of requests to list. The latest requests are listed.
         """
         entries, totals = self._page(text, until, before, limit, match)
         return RequestList(requests=tuple(map(request_record, entries)), **totals)
@@ -284,13 +284,13 @@ class Journal(Keyed[RequestRecord]):
         limit: Annotated[int, whole(0, MOST)] = LISTED,
         **match: Unpack[Matching],
     ) -> LineList:
-        """Return the latest matching requests, each in one line, without bodies and changes.
+        """Return short records of the latest matching requests, without bodies and changes.
 
-        It is much faster than ``find``.
+        This operation is much faster than ``find``.
 
         Args:
-            before: Number of an event. List only earlier requests. Use it to page back.
-            limit: Number of requests to list, the latest ones.
+            before: Number of an event. List only requests before this event, to page back.
+            limit: Largest number of requests to list. The latest requests are listed.
         """
         entries, totals = self._page(text, until, before, limit, match)
         return LineList(requests=tuple(map(request_line, entries)), **totals)
@@ -298,7 +298,7 @@ class Journal(Keyed[RequestRecord]):
     def _page(
         self, text: str | None, until: Any, before: int | None, limit: int, match: Matching
     ) -> tuple[Iterable[Entry], dict[str, Any]]:
-        """Return the latest matching requests, and the counts of the requests."""
+        """Return the journal entries of one list, and the fields that every list has, such as ``matching``."""
         journal, matching = self._world.journal, self._matching(text, until, match)
         totals = {
             "matching": len(matching),
@@ -337,7 +337,8 @@ class Journal(Keyed[RequestRecord]):
         """Return the matching requests as a file for other programs, with secrets masked.
 
         Args:
-            format: har is an HTTP archive for browsers and proxies. ndjson has one request a line, in JSON.
+            format: ``har`` is an HTTP archive for browsers and proxies. ``ndjson`` has a line of JSON for each
+                request.
         """
         entries = self._matching(text, until, match)
         if format == "har":
@@ -354,7 +355,7 @@ class Journal(Keyed[RequestRecord]):
     def follow(
         self, *, text: Search | None = None, per_second: PerSecond | None = None, **match: Unpack[Matching]
     ) -> Subscription[RequestLine]:
-        """Yield each matching request in one line as it comes.
+        """Yield a short record of each matching request, as soon as the request is in the journal.
 
         If you give ``since``, the stream first yields the later requests that the journal still has.
         """
@@ -390,20 +391,20 @@ class Journal(Keyed[RequestRecord]):
         at_most: _Times | None = None,
         in_order: Annotated[Sequence[Matching], listed(MATCH)] | None = None,
     ) -> Verification:
-        """Return whether the expected requests came, and otherwise the nearest matches.
+        """Return whether the world received the expected requests, and if not, the nearest matches.
 
         Pass either ``match`` or ``in_order``. With ``match`` alone, you expect at least one request.
 
         Args:
             match: The requests that you expect.
-            times: The exact number of requests.
-            at_least: The smallest number of requests.
-            at_most: The largest number of requests.
-            in_order: The requests that you expect one after another. Other requests can come between.
+            times: The exact expected number of requests.
+            at_least: The smallest expected number of requests.
+            at_most: The largest expected number of requests.
+            in_order: The requests that you expect in this order. Other requests can come between them.
         """
         world = self._world
         if (match is None) is (in_order is None):
-            raise Refused(INVALID_PARAMETER, problems="requires either match or in_order")
+            raise Refused(INVALID_PARAMETER, problems="requires exactly one of match and in_order")
         if match is not None:
             matches = parse_match(self, match, "match")
             return _verification(verify.count(world, matches, exactly=times, least=at_least, most=at_most))
@@ -422,7 +423,7 @@ class Journal(Keyed[RequestRecord]):
         at_most: int | None = None,
         **match: Unpack[Matching],
     ) -> tuple[RequestLine, ...]:
-        """Assert that matching requests came. Return them.
+        """Assert that the world received matching requests. Return these requests.
 
         Give the exact number (``times``), or bounds. Without a number, you expect at least one request. The
         AssertionError lists the requests that nearly match, with their differences.
@@ -431,12 +432,12 @@ class Journal(Keyed[RequestRecord]):
         return _asserted(self.verify(match, times=times, at_least=at_least, at_most=at_most))
 
     def expect_in_order(self, *matches: Matching) -> tuple[RequestLine, ...]:
-        """Assert that requests matching ``matches`` came in this order. Return them."""
+        """Assert that the world received requests in the order of ``matches``. Return these requests."""
         __tracebackhide__ = True
         return _asserted(self.verify(in_order=matches))
 
     def count(self, **match: Unpack[Matching]) -> int:
-        """Return how many requests match."""
+        """Return the number of matching requests in the journal."""
         return self.find(limit=0, **match).matching
 
     def why(self, request: str) -> RefusalReason | None:
@@ -464,13 +465,13 @@ def _asserted(verification: Verification) -> tuple[RequestLine, ...]:
 
 
 def request_line(entry: Entry) -> RequestLine:
-    """Return a request in one line."""
+    """Return the short record of a journal entry."""
     secrets = _secrets(entry, redact.read(entry.body), redact.read(entry.answer)) if entry.refused else ()
     return record_of(RequestLine, entry, **_line(entry, secrets))
 
 
 def request_record(entry: Entry) -> RequestRecord:
-    """Return a request in full, with secrets masked."""
+    """Return the complete record of a journal entry, with secrets masked."""
     body, answer = redact.read(entry.body), redact.read(entry.answer)
     secrets = list(_secrets(entry, body, answer))
     explained = explain(entry)
@@ -511,7 +512,8 @@ def _has_text(entry: Entry, text: str) -> bool:
     bodies = (body.decode("utf-8", "replace") for body in (entry.body, entry.answer))
     raw = " ".join((entry.raw_target, *bodies, message)).casefold()
     if sought not in raw and _IN_RAW.fullmatch(sought) and not _ESCAPE.search(raw):
-        return False  # without masking, which takes a hundred times as long
+        # No text can match, so skip the masking, which takes a hundred times as long.
+        return False
     body, answer = redact.read(entry.body), redact.read(entry.answer)
     parts = (entry.target, unquote(entry.target), message, body, answer)
     shown = json.dumps(redact.masked(parts, _secrets(entry, body, answer)), ensure_ascii=False).casefold()
@@ -530,7 +532,7 @@ def _line(entry: Entry, secrets: Iterable[str]) -> dict[str, Any]:
 
 
 def _refusal_reason(explanation: Explanation, secrets: list[str]) -> RefusalReason:
-    """Return an explanation as a record, without the value of a secret field."""
+    """Return the record of an explanation, without the value of a secret field."""
     refused, allowed = explanation.refused, explanation.allowed
     account: Any = explanation.account
     facts = redact.plain(refused.worded_facts)
@@ -565,7 +567,7 @@ def _name_state(met: NameBefore) -> NameState:
 
 
 def _secrets(entry: Entry, body: Any, answer: Any) -> Iterator[str]:
-    """Yield every secret of the request, its response and its account, to mask it."""
+    """Yield every secret that must be masked: of the request, its response and its account."""
     yield from redact.secrets_in(body)
     yield from redact.secrets_in(answer)
     for change in entry.changes:

@@ -27,7 +27,7 @@ from reseller_sandbox.values.money import NOTHING, write
 from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.values.patterns import Glob
 
-#: The largest and the default ``limit``. Totals ignore it.
+#: The largest and the default ``limit`` of movements in a list.
 MOST, LISTED = 10_000, 1000
 
 Month = Annotated[str, matching(r"\d{4}-(0[1-9]|1[0-2])", "a month such as 2026-05")]
@@ -41,7 +41,7 @@ class Movement(Result, frozen=True, kw_only=True):
     is a request. ``refunds`` is the id of the refunded charge.
     """
 
-    # A table shows as many columns as fit, in this order.
+    # A table in a terminal shows as many of these fields as fit, in this order.
     id: int
     at: datetime
     account: str
@@ -59,7 +59,7 @@ class Movement(Result, frozen=True, kw_only=True):
 
 
 class Total(Result, frozen=True, kw_only=True):
-    """The total of some movements. ``balance`` is their effect on the balance."""
+    """The totals of the movements with the same ``key``. ``balance`` is the sum of their amounts."""
 
     key: Any
     entries: int
@@ -105,7 +105,7 @@ class MovementList(Result, frozen=True, kw_only=True):
 class NameStatement(Result, frozen=True, kw_only=True):
     """The movements of one name in a month. ``domain`` is empty for movements without a name.
 
-    ``balance`` is their effect on the balance.
+    ``balance`` is the sum of their amounts.
     """
 
     domain: str
@@ -142,7 +142,7 @@ class Statement(Result, frozen=True, kw_only=True):
 
 
 class MovementFilter(TypedDict, total=False):
-    """Which movements match."""
+    """Filters of movements. A movement matches if it meets all given filters."""
 
     account: Annotated[str, TEXT, "Name or client id of the account."]
     order: Annotated[Number, "Id of the order that was paid for."]
@@ -173,7 +173,7 @@ class Ledger(Resource):
         Args:
             before: Id of a movement. List only earlier movements, to page back. The totals by order cover the
                 orders in the list. The other totals cover all matching movements.
-            limit: Number of movements to list, the latest ones.
+            limit: Largest number of movements to list. The latest movements are listed.
         """
         state = self._world.present().state
         matching = _matching_entries(state, filters)
@@ -253,12 +253,12 @@ def _account_statement(state: State, account: Account, month: str) -> AccountSta
     )
 
 
-#: The columns of a statement in CSV.
+#: The columns of a statement in CSV, after account, currency and month.
 _COLUMNS = ("id", "at", "domain", "kind", "purpose", "years", "amount", "order", "operation", "cause")
 
 
 def _as_csv(accounts: Iterable[AccountStatement]) -> str:
-    """Return one row for each movement, between the opening and the closing balance."""
+    """Return statements as CSV, with a row for each movement, opening balance and closing balance."""
     file = StringIO()
     rows = csv.writer(file, lineterminator="\n")
     rows.writerow(("account", "currency", "month", *_COLUMNS))
@@ -270,13 +270,13 @@ def _as_csv(accounts: Iterable[AccountStatement]) -> str:
                 lines.append({**shown, "at": wire(entry.at), "amount": write(entry.amount)})
         lines.append({"kind": "closing", "amount": write(account.closing)})
         head = (account.account, account.currency, account.month)
-        # The writer turns None into an empty cell.
+        # ``writerows`` writes None as an empty cell.
         rows.writerows((*head, *(line.get(column) for column in _COLUMNS)) for line in lines)
     return file.getvalue()
 
 
 def _as_text(accounts: Iterable[AccountStatement]) -> str:
-    """Return a block of lines for each account."""
+    """Return statements as plain text, with a block of lines for each account."""
     lines: list[str] = []
     for account in accounts:
         lines += ["", f"{account.account}, {account.month}, {account.currency}"]
@@ -312,7 +312,7 @@ _DOCUMENTS: Mapping[str, Callable[[Iterable[AccountStatement]], str]] = {
 
 
 def _matching_entries(state: State, filters: MovementFilter) -> list[LedgerEntry]:
-    """Return the matching movements, oldest first. Refuse with ``unknown_account``."""
+    """Return the ledger entries that meet ``filters``, oldest first. Refuse with ``unknown_account``."""
     numbers: Iterable[int] = keys_in_order(state.ledger)
     if "account" in filters:
         owner = find_account(state, filters["account"]).client_id
@@ -333,7 +333,7 @@ def _matching_entries(state: State, filters: MovementFilter) -> list[LedgerEntry
 
 
 def movements(entries: Collection[LedgerEntry], state: State) -> tuple[Movement, ...]:
-    """Return entries of the ledger of ``state`` as records."""
+    """Return a record of each entry in ``entries``, which are entries of the ledger of ``state``."""
     balances: dict[int, Decimal] = {}
     for account in {entry.account for entry in entries}:
         first = min(entry.id for entry in entries if entry.account == account)
@@ -368,12 +368,12 @@ def _kind(entry: LedgerEntry) -> Literal["charge", "refund", "credit"]:
 
 
 def _operation(entry: LedgerEntry) -> str:
-    """Return the operation that made an entry, or its cause if it has none."""
+    """Return the operation that made an entry, or the cause of an entry without an operation."""
     return entry.operation or entry.cause
 
 
 def _totals(entries: Iterable[LedgerEntry], key: Callable[[LedgerEntry], Any]) -> tuple[Total, ...]:
-    """Return the totals sorted by ``key``, without entries whose key is None."""
+    """Return the totals of each group of entries with the same ``key``, without the group None."""
     by_key: dict[Any, list[LedgerEntry]] = {}
     for entry in entries:
         by_key.setdefault(key(entry), []).append(entry)

@@ -1,6 +1,6 @@
 """The transport to a world of this process.
 
-The rows of the HTTP interface use it too.
+The HTTP interface uses this transport, too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reseller_sandbox.worlds.timeline import AT
 
 
 class UndeclaredRefusal(AssertionError):
-    """A bug: an operation refused by a rule that it does not declare."""
+    """Raised for a bug: an operation refuses by a rule that the operation does not declare."""
 
 
 class LocalTransport:
@@ -79,4 +79,4 @@ class LocalTransport:
         except Refused as refused:
             if self.world.is_past or refused.rule in (INVALID_PARAMETER, *operation.refuses):
                 raise
-            raise UndeclaredRefusal(f"{operation.id} refuses by {refused}") from refused
+            raise UndeclaredRefusal(f"{operation.id} does not declare this refusal: {refused}") from refused

@@ -27,7 +27,7 @@ def parse_text(shape: Mapping[str, Any], word: str) -> Any:
 
 
 def is_compound(shape: Mapping[str, Any]) -> bool:
-    """Whether ``shape`` accepts lists or objects. A command accepts these in several words."""
+    """Whether ``shape`` accepts arrays or objects. A command takes such a value as a repeated option."""
     return any(schema.get("type") not in _SINGLE for schema in alternatives(shape))
 
 
@@ -57,12 +57,13 @@ def _refuse_constant(word: str) -> Never:
 
 _SINGLE = ("string", "integer", "number", "boolean")
 
+#: A number has both types, because the parameter's kind checks later whether the number is an integer.
 _NUMBER = {"integer", "number"}
 
 _SORTS: Mapping[type, set[str]] = {
     str: {"string"},
     int: _NUMBER,
-    Decimal: _NUMBER,  # the parameter's kind checks whether it is an integer
+    Decimal: _NUMBER,
     bool: {"boolean"},
     list: {"array"},
     dict: {"object"},

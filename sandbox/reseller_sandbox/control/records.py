@@ -42,7 +42,8 @@ FlagWord = Annotated[str, choice(*(flag.value for flag in Flag))]
 StatusWord = Annotated[str, choice(*(status.value for status in TransferStatus))]
 
 _STAGES = {stage: number for number, stage in enumerate(Stage)}
-#: The sort keys of names besides ``order``. By ``due``, names without a timed transition come last.
+#: The sort keys of names besides ``order``. If the key is ``due``, names without a timed transition come
+#: last.
 _SORTED: Mapping[str, Callable[[Order], Any]] = {
     "account": lambda order: (order.account, order.id),
     "stage": lambda order: (_STAGES[order.stage], order.id),
@@ -139,7 +140,7 @@ class CustomerRecord(Result, frozen=True, kw_only=True):
 
 
 class ContactRecord(Result, frozen=True, kw_only=True):
-    """A contact with its handle."""
+    """A contact of an account, with its handle."""
 
     handle: str
     account: str
@@ -201,20 +202,21 @@ class RegistryResource(Keyed[R]):
     """
 
     section: ClassVar[str]
-    shows: ClassVar[Any]  # a function of a snapshot and a record
+    #: A function of a snapshot and a registry record.
+    shows: ClassVar[Any]
 
     def _page(self, snapshot: Snapshot, records: Iterable[Any], limit: int, start: int) -> dict[str, Any]:
-        """Return the fields of a page."""
+        """Return the fields that every page has: the results for ``records``, and ``next``."""
         rows, following = page(records, limit, start)
         return {self.name: tuple(self.shows(snapshot, row) for row in rows), "next": following}
 
     def _stored(self, kind: str, key: object, stored_key: object) -> R:
-        """Return the record under ``stored_key``. Refuse with ``unknown_record``."""
+        """Return the result for the record with the key ``stored_key``. Refuse with ``unknown_record``."""
         snapshot = self._world.present()
         return self._shown(snapshot, getattr(snapshot.state, self.name).get(stored_key), kind, key)
 
     def _shown(self, snapshot: Snapshot, record: Any, kind: str, key: object) -> R:
-        """Return a result for ``record``. Refuse with ``unknown_record`` for None."""
+        """Return the result for ``record``. If ``record`` is None, refuse with ``unknown_record``."""
         if record is None:
             raise Refused(UNKNOWN_RECORD, kind=kind, key=key)
         return cast(R, self.shows(snapshot, record))
@@ -227,12 +229,12 @@ class RegistryResource(Keyed[R]):
 
 
 def host_record(_: Snapshot, host: model.Host) -> HostRecord:
-    """Return a host as a result."""
+    """Convert a host of the registry to a ``HostRecord``."""
     return HostRecord(name=to_unicode(host.name), domain=to_unicode(host.domain), ips=host.ips)
 
 
 def transfer_record(snapshot: Snapshot, transfer: model.Transfer) -> TransferRecord:
-    """Return a transfer as a result."""
+    """Convert a transfer of the registry to a ``TransferRecord``."""
     accounts = snapshot.state.accounts
     return record_of(
         TransferRecord,
@@ -244,7 +246,7 @@ def transfer_record(snapshot: Snapshot, transfer: model.Transfer) -> TransferRec
 
 
 def name_record(snapshot: Snapshot, order: Order) -> NameRecord:
-    """Return an order for a name as a result."""
+    """Convert an order for a name to a ``NameRecord``."""
     state = snapshot.state
     zone = state.zones[order.zone]
     premium = zones.premium_prices(zone, order.name)
@@ -269,25 +271,25 @@ def name_record(snapshot: Snapshot, order: Order) -> NameRecord:
 
 
 def account_record(snapshot: Snapshot, account: model.Account) -> AccountRecord:
-    """Return an account as a result."""
+    """Convert an account to an ``AccountRecord``."""
     key, state = (account.client_id,), snapshot.state
     orders, customers = state.orders_of_account.count(key), state.customers_of_account.count(key)
     return record_of(AccountRecord, account, orders=orders, customers=customers)
 
 
 def account_records(snapshot: Snapshot) -> tuple[AccountRecord, ...]:
-    """Return the accounts of this service as results, ordered by id."""
+    """Return an ``AccountRecord`` for each account of this service, ordered by client id."""
     return tuple(account_record(snapshot, account) for account in own_accounts(snapshot.state))
 
 
 def customer_record(snapshot: Snapshot, customer: model.Customer) -> CustomerRecord:
-    """Return a customer as a result, without its password."""
+    """Convert a customer to a ``CustomerRecord``, which has no password."""
     owner = snapshot.state.accounts[customer.account].name
     return record_of(CustomerRecord, customer, id=customer.customer_id, account=owner)
 
 
 def contact_record(snapshot: Snapshot, contact: model.Contact) -> ContactRecord:
-    """Return a contact as a result."""
+    """Convert a contact to a ``ContactRecord``."""
     owner = snapshot.state.accounts[contact.account].name
     extra = dict(contact.extra)
     return record_of(ContactRecord, contact, account=owner, customer=contact.customer_id, extra=extra)
@@ -312,14 +314,14 @@ class Names(RegistryResource[NameRecord]):
         limit: Limit = 100,
         start: Start = 0,
     ) -> NamePage:
-        """Return a page of the names, by account and order unless you give ``sort``.
+        """Return a page of the names, sorted by account and order unless you set ``sort``.
 
         Args:
             account: Only names that this account holds.
             zone: Only names in this zone.
             stage: Only names at this stage.
             flag: Only names with this flag.
-            like: Only names that match this pattern, with ``*`` and ``?``.
+            like: Only names that match this pattern, with the wildcards ``*`` and ``?``.
             sort: The sort key. ``due`` is the time of the next timed transition.
             descending: Whether the largest sort key comes first.
         """
@@ -339,7 +341,7 @@ class Names(RegistryResource[NameRecord]):
         order_ids = _numbers(state.orders_of_account, owner)
         orders = [order for order in map(state.orders.__getitem__, order_ids) if matches(order)]
         total = len(orders)
-        if sort != "order":  # a heap avoids sorting all names for one page
+        if sort != "order":  # a heap finds one page without sorting all names
             first = nlargest if descending else nsmallest
             orders = first(start + limit + 1, orders, key=_SORTED[sort])
         elif descending:
@@ -363,7 +365,7 @@ class Names(RegistryResource[NameRecord]):
 
     @write(INVALID_ENTRY)
     def add(self, name: NameKey, /, **entry: Unpack[DomainEntry]) -> NameRecord:
-        """Add a name from the fields of a fixture entry, without an order or a payment."""
+        """Add a name from the fields of a fixture entry. No request is sent and no account pays."""
         self._add(name, entry)
         return self.get(name)
 
@@ -375,7 +377,7 @@ class Hosts(RegistryResource[HostRecord]):
 
     @read(long=True)
     def list(self, *, domain: Text | None = None, limit: Limit = 100, start: Start = 0) -> HostPage:
-        """Return a page of the hosts, ordered by the name above each host.
+        """Return a page of the hosts, sorted by domain.
 
         Args:
             domain: Only hosts below this name.
@@ -422,16 +424,16 @@ class Transfers(RegistryResource[TransferRecord]):
         """Return the latest transfer of a name.
 
         Args:
-            domain: The name.
+            domain: The domain name.
         """
         return self._stored("transfer of", domain, registry_spelling(domain))
 
     @write(INVALID_ENTRY)
     def add(self, domain: Text, /, **entry: Unpack[TransferEntry]) -> TransferRecord:
-        """Add a transfer from the fields of a fixture entry, without an order or a payment.
+        """Add a transfer from the fields of a fixture entry. No request is sent and no account pays.
 
         Args:
-            domain: The name. It must be registered, by an account or at another registrar.
+            domain: The domain name. An account or another registrar must hold this name.
         """
         self._add(domain, entry)
         return self.get(domain)
@@ -539,12 +541,12 @@ class Contacts(RegistryResource[ContactRecord]):
 
 
 def client_id_of(state: State, account: str | None) -> int | None:
-    """Return the client id of the account of that name, or None for None."""
+    """Return the client id of ``account``. Without an account, return None."""
     return find_account(state, account).client_id if account is not None else None
 
 
 def registry_spelling(name: str) -> str:
-    """Return a name in the registry's spelling, or in lower case if it is invalid."""
+    """Return a name as the registry spells it (lower-case ASCII), or an invalid name in lower case."""
     return well_formed(name) or name.lower()
 
 
@@ -555,7 +557,7 @@ def _has_name(order: Order, pattern: Glob) -> bool:
 
 
 def _numbers(index: Any, owner: int | None) -> Iterator[int]:
-    """Return the numbers in an index by account.
+    """Return the numbers of the records that the account ``owner`` has in ``index``.
 
     Without ``owner``, return the numbers of every account of this service.
     """

@@ -40,13 +40,14 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
-#: ``read`` changes nothing, ``write`` changes a world, ``stream`` reads until it is closed.
+#: A ``read`` changes nothing, a ``write`` changes a world, and a ``stream`` yields records until the client
+#: closes the stream.
 Sort = Literal["read", "write", "stream"]
 
-#: The path of the operations over HTTP.
+#: The path under which HTTP requests reach all operations.
 ROOT = "/_sandbox"
 
-#: HTTP methods of the operations whose path has no verb.
+#: The HTTP methods of operations whose path does not contain the name of the operation.
 _WITHOUT_VERB = {
     "show": "GET",
     "list": "GET",
@@ -78,7 +79,7 @@ class Transport(Protocol):
 
 
 class ReceivedRefusal(Refused):
-    """A refusal whose message is already rendered: by a server, or in another refusal."""
+    """A refusal with a ready message: from a server, or from another refusal."""
 
     message = ""
     remedy = ""
@@ -89,7 +90,7 @@ class ReceivedRefusal(Refused):
 
 
 class Subscription(ABC, Iterator[T]):
-    """An iterator that waits for each next record. ``close`` ends it, from any thread.
+    """An iterator that blocks until the next record comes. Any thread can call ``close`` to end it.
 
     ``missed`` counts the records that were left out because they came too fast: the buffer was full, or
     ``per_second`` was exceeded.
@@ -130,12 +131,12 @@ class Operation:
 
     @cached_property
     def name(self) -> str:
-        """Return the name of the function."""
+        """Return the name of the operation: the name of ``body`` without a final underscore."""
         return self.body.__name__.removesuffix("_")
 
     @property
     def id(self) -> str:
-        """Return the names of the resource and the operation: ``clock.advance``."""
+        """Return the id of the operation, such as ``clock.advance``."""
         return f"{self.resource.name}.{self.name}"
 
     @cached_property
@@ -165,7 +166,7 @@ class Operation:
 
     @property
     def method(self) -> str:
-        """Return the HTTP method: GET for a read, and POST for a read that takes objects or lists."""
+        """Return the HTTP method, such as GET. The method of a read that takes objects or lists is POST."""
         if self.sort == "stream":  # a browser's EventSource can only send GET
             return "GET"
         if self.name in _WITHOUT_VERB:
@@ -177,14 +178,14 @@ class Operation:
 
     @property
     def takes_slashes(self) -> bool:
-        """Whether a path parameter can contain slashes, because each path of the resource ends with it."""
+        """Whether the path parameter can contain slashes, because it is the end of each path."""
         return all(
             operation.path.endswith("}") for operation in self.resource.operations() if operation.segments
         )
 
     @property
     def description(self) -> str:
-        """Return the docstring without the section on parameters."""
+        """Return the docstring of the operation without the section on parameters."""
         choice = f"\n\nTakes {self._choice}." if self.one_of else ""
         return without_arguments(self.body) + choice
 
@@ -195,12 +196,12 @@ class Operation:
 
     @cached_property
     def descriptions(self) -> Mapping[str, str]:
-        """Return the description of each parameter: in the docstring, or else in the annotation."""
+        """Return the description of each parameter, from the docstring or else from the annotation."""
         annotated = {parameter.name: parameter.words for parameter in self.parameters if parameter.words}
         return {**annotated, **documented_parameters(self.body)}
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a call by parameter name.
+        """Return the arguments of a Python call by parameter name.
 
         Refuse with ``invalid_parameter`` if positions do not fit or a parameter is given twice.
         """
@@ -212,11 +213,13 @@ class Operation:
         by_position = dict(zip(positional, args, strict=False))
         by_name = {name.removesuffix("_"): value for name, value in kwargs.items()}
         if duplicates := [name for name in by_name if name in by_position]:
-            raise Refused(INVALID_PARAMETER, problems=f"{self.id} received {duplicates[0]} twice")
+            raise Refused(
+                INVALID_PARAMETER, problems=f"{self.id} received the argument {duplicates[0]} twice"
+            )
         return by_position | by_name
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return ``arguments`` as the values that the body takes.
+        """Convert ``arguments`` to the values that ``body`` takes.
 
         Refuse with ``invalid_parameter``, naming every mistake.
         """
@@ -226,7 +229,7 @@ class Operation:
         return values
 
     def dump(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values that ``read`` returned as JSON."""
+        """Convert ``values``, a result of ``read``, to JSON values."""
         return {
             parameter.name: decimals_to_floats(parameter.kind.write(values[parameter.name]))
             for parameter in self.parameters
@@ -234,7 +237,7 @@ class Operation:
         }
 
     def call(self, resource: Resource, values: Mapping[str, Any]) -> Any:
-        """Run the body in the process that holds the world, and return the result."""
+        """Run ``body`` in this process, which must hold the world, and return the result."""
         segments = [values[name] for name in self.segments]
         named = {
             parameter.attribute: values[parameter.name]
@@ -254,7 +257,7 @@ class Resource:
     #: The resource's name in paths and commands.
     name: ClassVar[str]
 
-    #: Parameters that are added to each call.
+    #: Arguments that are added to each call.
     _always: Mapping[str, Any] = {}
 
     def __init_subclass__(cls) -> None:
@@ -272,7 +275,10 @@ class Resource:
 
     @property
     def _local(self) -> LocalTransport:
-        """Return the transport for the body of an operation, which runs in the process of the world."""
+        """Return the transport as a ``LocalTransport``.
+
+        Bodies of operations run only in the world's process.
+        """
         return cast("LocalTransport", self._transport)
 
     @property
@@ -282,12 +288,14 @@ class Resource:
     if not TYPE_CHECKING:  # because with __getattr__, a type checker accepts any attribute
 
         def __getattr__(self, name: str) -> Any:
-            """Raise AttributeError with a suggestion."""
+            """Raise AttributeError, and suggest the most similar attribute."""
             __tracebackhide__ = True
             if name.startswith("__"):  # Python itself looks up such names, for example to copy an object
                 raise AttributeError(name)
             public = [known for known in dir(type(self)) if not known.startswith("_")]
-            raise AttributeError(f"{self.name} has no {name!r}{nearest(name, public, self.synonyms())}")
+            raise AttributeError(
+                f"{self.name} has no attribute {name!r}{nearest(name, public, self.synonyms())}"
+            )
 
     @classmethod
     def synonyms(cls) -> Synonyms:
@@ -304,7 +312,7 @@ class Resource:
 
 
 def _operations(resource: type) -> list[Operation]:
-    """Return the operations that the class itself declares."""
+    """Return the operations that a class declares, without inherited operations."""
     return [method.operation for method in vars(resource).values() if hasattr(method, "operation")]
 
 
@@ -344,7 +352,7 @@ def method_for(operation: Operation) -> Callable[..., Any]:
             answer = self._transport.carry_out(operation, {**operation.bind(args, kwargs), **self._always})
         except Refused as refused:
             raise refused.with_traceback(None) from None  # so that a traceback ends at the caller's line
-        # The methods of some results call this resource.
+        # Some results have methods that call this resource, for example ``AddedFaults.remove``.
         return answer.of(self) if hasattr(answer, "of") else answer
 
     method.operation = operation  # type: ignore[attr-defined]

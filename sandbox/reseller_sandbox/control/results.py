@@ -27,12 +27,12 @@ from reseller_sandbox.worlds import redact
 
 T = TypeVar("T")
 
-#: The largest numbers of list items and of characters in a repr.
+#: A repr shows at most this many items of a list, and this many characters of a string.
 _ITEMS, _LONGEST = 20, 400
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """A frozen record of a response. Its repr leaves out empty and hidden fields."""
+    """An immutable result of an operation. Its repr leaves out empty and hidden fields."""
 
     #: The fields that the repr leaves out.
     hidden: ClassVar[tuple[str, ...]] = ()
@@ -110,19 +110,19 @@ class Setting(Result, frozen=True, kw_only=True):
 
 
 def record_change(change: Change) -> RecordChange:
-    """Return a change as a result."""
+    """Convert a change of a record to a ``RecordChange``, with secrets masked."""
     return RecordChange(**redact.shown(change))
 
 
 def setting_records(pairs: Iterable[tuple[str, Any, Any]]) -> tuple[Setting, ...]:
-    """Return the changed settings, with JSON values."""
+    """Convert triples of a setting's name, old value and new value to ``Setting`` records."""
     return tuple(
         Setting(name=name, before=redact.plain(old), after=redact.plain(new)) for name, old, new in pairs
     )
 
 
 def event_record(state: State, event: RegistryEvent) -> RegistryEventRecord:
-    """Return an event with account names, and with domain names in Unicode."""
+    """Convert an event to a record with the account's name, and with domain names in Unicode."""
     account = state.accounts.get(event.account) if event.account is not None else None
     name = account.name if account is not None else None
     return record_of(RegistryEventRecord, event, subject=to_unicode(event.subject), account=name)
@@ -179,14 +179,14 @@ class Keyed(Resource, Generic[T]):
                 return {getattr(record, "name", None): record for record in self}[key]
             return cast(T, get(key))
         except Refused as refused:
-            # A removed world is not a missing record.
+            # If the resource's own world was removed, the record itself is not missing.
             is_removed_world = refused.rule is refusals.UNKNOWN_WORLD and self.name != "worlds"
             if refused.rule.category is Category.NOT_FOUND and not is_removed_world:
                 raise MissingRecord(refused.rule, refused.message, refused.remedy, **refused.facts) from None
             raise
 
     def __contains__(self, key: object) -> bool:
-        """Whether there is a record under a key."""
+        """Whether a record has this key."""
         try:
             self[key]
         except KeyError:
@@ -201,7 +201,7 @@ def page(records: Iterable[T], limit: int, start: int) -> tuple[tuple[T, ...], i
 
 
 def parse_match(resource: Resource, match: Matching, place: str = "") -> Match:
-    """Return the match that a parameter of a resource describes.
+    """Return ``match``, a parameter of an operation of ``resource``, as a ``Match``.
 
     Refuse with ``invalid_parameter``. ``place`` is the name of the parameter in the message.
     """

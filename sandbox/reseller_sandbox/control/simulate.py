@@ -35,8 +35,12 @@ from reseller_sandbox.worlds.redact import masked
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: Descriptions of the first parameters of actions.
-_SUBJECTS = {"domain": "The name.", "zone": "The zone.", "account": "The account's name, or its client id."}
+#: Descriptions of the parameters that name the subject of an action.
+_SUBJECTS = {
+    "domain": "The domain name.",
+    "zone": "The zone.",
+    "account": "The account's name, or its client id.",
+}
 
 RequestOrMatch = Annotated[str | Matching, either(TEXT, MATCH)]
 
@@ -67,13 +71,13 @@ class Scheduled(Resource):
 
     @read()
     def list(self) -> ScheduledList:
-        """Return every scheduled action, with the result of each action that is done."""
+        """Return every scheduled action. An action that has happened is listed with its result."""
         actions = self._world.state.scheduled
         return ScheduledList(scheduled=tuple(scheduled_record(action) for _, action in in_order(actions)))
 
     @write(UNKNOWN_SCHEDULED_ACTION)
     def remove(self, scheduled: Number, /) -> ScheduledRecord:
-        """Cancel a scheduled action, or delete one that is done. Return it.
+        """Cancel a scheduled action, or delete an action that has happened. Return the action.
 
         Args:
             scheduled: The number of the scheduled action.
@@ -88,7 +92,7 @@ class Scheduled(Resource):
 
 
 def _transact(world: World, operation: str, work: Callable[[Draft], T]) -> T:
-    """Return the result of ``work`` after its commit. Raise ``Refused``."""
+    """Run ``work`` in a transaction, and return its result. Raise ``Refused`` if ``work`` refuses."""
     outcome = world.transact(operation, work, operation=operation)
     if outcome.refused is not None:
         raise outcome.refused
@@ -96,7 +100,7 @@ def _transact(world: World, operation: str, work: Callable[[Draft], T]) -> T:
 
 
 def scheduled_record(scheduled: ScheduledAction) -> ScheduledRecord:
-    """Return a scheduled action as a result."""
+    """Convert a scheduled action to a ``ScheduledRecord``, with secrets masked."""
     operation: Operation = getattr(Simulate, scheduled.action).operation
     return record_of(
         ScheduledRecord,
@@ -107,7 +111,7 @@ def scheduled_record(scheduled: ScheduledAction) -> ScheduledRecord:
 
 
 class SimulationResult(Result, frozen=True, kw_only=True):
-    """The events that happened at once, or the scheduled action."""
+    """The events of an action that happened at once, or the action that was scheduled."""
 
     now: datetime
     events: tuple[RegistryEventRecord, ...]
@@ -127,7 +131,7 @@ class SimulatedAction(Operation):
 
     @cached_property
     def descriptions(self) -> Mapping[str, str]:
-        """Return the description of each parameter, from both docstrings."""
+        """Return the description of each parameter, from the docstrings of ``body`` and ``Simulate.when``."""
         return {**_SUBJECTS, **super().descriptions, **documented_parameters(Simulate.when)}
 
     def call(self, resource: Resource, values: Mapping[str, Any]) -> SimulationResult:
@@ -159,9 +163,9 @@ class SimulatedAction(Operation):
 def simulates(
     action: Callable[Concatenate[Draft, P], RegistryEvent], *refuses: Rule
 ) -> Callable[Concatenate[Simulate, P], SimulationResult]:
-    """Return the method for an action of ``registry.third_parties``.
+    """Return a method of ``Simulate`` for ``action``, a function of ``registry.third_parties``.
 
-    ``refuses`` are the rules by which it can refuse if it happens at once.
+    ``refuses`` are the rules by which the action can refuse if it happens at once.
     """
     method = method_for(SimulatedAction(action, "write", refuses))
     return cast("Callable[Concatenate[Simulate, P], SimulationResult]", method)
@@ -184,7 +188,7 @@ class Simulate(Resource):
     """
 
     def when(self, at: When | None = None, *, after: RequestOrMatch | None = None) -> Self:
-        """Return this resource with its actions scheduled for later.
+        """Return a copy of this resource whose actions happen later.
 
         An action that can never succeed is refused now.
 
@@ -192,8 +196,8 @@ class Simulate(Resource):
             at: The time of the action: an instant, or a duration from now. By default the action happens at
                 once.
             after: The request after which the action happens, from any client: a match as in
-                ``journal.find``, or only the operation. By default, the request must be carried out. The
-                match can change this.
+                ``journal.find``, or only the operation. Unless the match says otherwise, the action waits for a
+                request that is carried out.
         """
         planned = copy(self)
         planned._always = {"at": at, "after": after}

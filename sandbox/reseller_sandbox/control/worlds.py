@@ -70,7 +70,7 @@ FIXTURE = Kind(
     {"oneOf": [{"type": "string", "contentMediaType": "application/yaml"}, {"type": "object"}]}, _fixture
 )
 
-#: A whole fixture: YAML, an object, or the path of a file, which is read in the caller's process.
+#: A whole fixture: YAML, an object, or the path of a file. The caller's process reads the file.
 FixtureText = Annotated[str | Mapping[str, Any] | Path, FIXTURE]
 
 
@@ -86,7 +86,7 @@ class CheckpointRecord(Result, frozen=True, kw_only=True):
 
 
 class WorldTime(Result, frozen=True, kw_only=True):
-    """A world's time, and how many requests it has had."""
+    """The time of a world, and the number of requests to the world."""
 
     world: str
     now: datetime
@@ -95,7 +95,7 @@ class WorldTime(Result, frozen=True, kw_only=True):
 
 
 class RewindResult(WorldTime, frozen=True, kw_only=True):
-    """A world's time after it went back, and the branch that keeps the old future."""
+    """The time of a world after it went back, and the branch that keeps its old future."""
 
     branch: CheckpointRecord
 
@@ -113,7 +113,7 @@ class BranchList(Result, frozen=True, kw_only=True):
 
 
 class PointRecord(Result, frozen=True, kw_only=True):
-    """A point of a world's past, and the world's time there."""
+    """A point of a world's past, and the world's time at that point."""
 
     point: str
     now: datetime
@@ -121,7 +121,7 @@ class PointRecord(Result, frozen=True, kw_only=True):
 
 
 class Difference(Result, frozen=True, kw_only=True):
-    """The differences between two points: a page of the records, and every setting.
+    """The differences between two points: a page of the changed records, and all changed settings.
 
     ``total`` counts the records that differ. ``next`` is the start of the next page, if there is one.
     """
@@ -149,7 +149,7 @@ class ExportedFixture(Result, frozen=True, kw_only=True):
 
 
 class RecordingRecord(Result, frozen=True, kw_only=True):
-    """The recording of a world: its file in Base64, and how many requests it has.
+    """The recording of a world: the file in Base64, and the number of requests in the file.
 
     ``notes`` describe the parts of the past that the file lacks.
     """
@@ -163,15 +163,15 @@ class RecordingRecord(Result, frozen=True, kw_only=True):
 
     @property
     def content(self) -> bytes:
-        """The bytes of the file."""
+        """The bytes of the recording file."""
         return b64decode(self.base64)
 
 
 class WorldSummary(Result, frozen=True, kw_only=True):
     """A world: its name, path prefix, time, seed and size.
 
-    ``requests`` counts all requests that it has had. ``idle_seconds`` is the time since its last use, by the
-    machine's clock.
+    ``requests`` counts all requests to the world. ``idle_seconds`` is the time since the last use of the world,
+    by the machine's clock.
     """
 
     name: str
@@ -192,7 +192,7 @@ class WorldRecord(WorldSummary, frozen=True, kw_only=True):
 
 
 class OpenedWorld(WorldRecord, frozen=True, kw_only=True):
-    """A world that replayed a recording.
+    """A world that was created by replaying a recording.
 
     ``difference`` is the first difference between the replay and the recording, if any. ``notes`` describe
     the parts of the past that the recording lacks.
@@ -203,7 +203,7 @@ class OpenedWorld(WorldRecord, frozen=True, kw_only=True):
 
 
 class WorldList(Result, frozen=True, kw_only=True):
-    """Every world, oldest first, and the largest number of worlds."""
+    """All worlds, oldest first. ``limit`` is the largest number of worlds."""
 
     worlds: tuple[WorldSummary, ...]
     limit: int
@@ -223,7 +223,7 @@ class ForkOptions(TypedDict, total=False):
 
 
 class Snapshots(Keyed[CheckpointRecord]):
-    """Named snapshots of this world that it can go back to."""
+    """Named snapshots to which this world can go back."""
 
     @read()
     def list(self) -> SnapshotList:
@@ -285,14 +285,14 @@ class History(Resource):
     def rewind(
         self, request: Text, *, side: Annotated[str, choice("before", "after")] = "before"
     ) -> RewindResult:
-        """Go back to before or after any request of the journal.
+        """Go back to the state before or after any request of the journal.
 
         The clock and the random numbers go back, too. The future that you leave stays as a branch until you
         remove it. If there are too many branches, the oldest branch is removed.
 
         Args:
             request: The request's id, such as ``r3``.
-            side: Whether to go to ``before`` the request, or to just ``after`` it.
+            side: ``before`` for the state before the request, ``after`` for the state just after the request.
         """
         world = self._world
         return rewind_result(world, timeline.rewind(world, request, before=side == "before"))
@@ -386,7 +386,7 @@ class Recording(Resource):
         )
 
     def write(self, file: Path | str) -> RecordingRecord:
-        """Write the recording to a file, and replace an existing file. Raise OSError."""
+        """Write the recording to ``file``, and replace an existing file."""
         recording = self.get()
         Path(file).write_bytes(recording.content)
         return recording
@@ -446,13 +446,13 @@ class Worlds(Keyed[WorldSummary]):
         apart=True,
     )
     def open(self, recording: Content, *, name: Text | None = None) -> OpenedWorld:
-        """Replay a recording into a new world, with its journal to rewind.
+        """Create a new world by replaying a recording. You can rewind to each replayed request.
 
         The replay runs apart from all worlds. The accounts get new credentials. Below the new world's path
         prefix, the credentials of the recording work, too. The clock of the new world is frozen.
 
         Args:
-            recording: The file, in Base64.
+            recording: The recording file, in Base64.
             name: The name of the new world.
         """
         engine = _unlogged(self).worlds
@@ -474,7 +474,7 @@ class Worlds(Keyed[WorldSummary]):
 
 
 def fork_world(transport: LocalTransport, parameters: Mapping[str, object]) -> LocalTransport:
-    """Return the transport to a new world. Refuse as ``Worlds.fork`` does."""
+    """Create a world with the parameters of ``Worlds.fork``. Return the transport to the new world."""
     __tracebackhide__ = True
     try:
         transport.require_world()
@@ -489,13 +489,14 @@ def _fork(transport: LocalTransport, options: Mapping[str, Any]) -> World:
     sources = [name for name in ("point", "fixture", "state") if name in options]
     if len(sources) > 1:
         raise Refused(
-            refusals.INVALID_PARAMETER, problems=f"accepts only one source, not {' and '.join(sources)}"
+            refusals.INVALID_PARAMETER,
+            problems=f"accepts only one of point, fixture and state, not {' and '.join(sources)}",
         )
     return transport.worlds.fork(Fork(world=transport.world, **options))
 
 
 def _world(kind: type[W], engine: Engine, world: World, **more: Any) -> W:
-    """Return a world as a record of ``kind``."""
+    """Convert a world to a record of the type ``kind``."""
     snapshot = world.present()
     if issubclass(kind, WorldRecord):
         more |= {"accounts": account_records(snapshot), "assumptions": snapshot.assumptions.departures()}
@@ -518,9 +519,9 @@ def _world_list(engine: Engine) -> WorldList:
 
 
 def _unlogged(resource: Resource) -> LocalTransport:
-    """Return the transport for an operation that changes other worlds.
+    """Return the transport of ``resource``, and keep the current operation out of the event log.
 
-    The event log of the resource's own world then does not list the operation.
+    The operation changes other worlds, so it does not belong in the log of the resource's own world.
     """
     transport = resource._local
     transport.world.leave_unlogged()
@@ -528,7 +529,7 @@ def _unlogged(resource: Resource) -> LocalTransport:
 
 
 def checkpoint_record(checkpoint: Checkpoint) -> CheckpointRecord:
-    """Return a snapshot or a branch as a result."""
+    """Convert a snapshot or a branch to a ``CheckpointRecord``."""
     entries = checkpoint.requests.entries
     return CheckpointRecord(
         name=checkpoint.name,
@@ -541,7 +542,7 @@ def checkpoint_record(checkpoint: Checkpoint) -> CheckpointRecord:
 
 
 def _world_time(kind: type[S], world: World, **more: Any) -> S:
-    """Return a world's time and its number of requests."""
+    """Return a record of the type ``kind`` with the time of ``world`` and its number of requests."""
     clock, requests = world.snapshot.clock, world.snapshot.requests
     return kind(world=world.name, now=clock.now(), frozen=clock.frozen, requests=requests, **more)
 
@@ -552,7 +553,7 @@ def rewind_result(world: World, branch: Checkpoint) -> RewindResult:
 
 
 def _snapshot_at(transport: LocalTransport, point: str) -> Snapshot:
-    """Return the snapshot of a point of this world, or of another world now."""
+    """Return the state at ``point`` of this world, or the present state of ``world:NAME``."""
     kind, _, world = point.partition(":")
     return (
         transport.worlds.find(world).present()

@@ -1,4 +1,4 @@
-"""The OpenAPI documents of the interfaces, as the sandbox serves them.
+"""The endpoint that serves the OpenAPI documents of all interfaces.
 
 Each document is built at its first request. Worlds with different assumptions have different documents.
 """

@@ -24,14 +24,14 @@ from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoint
 from reseller_sandbox.web.interfaces import PublicInterface
 from reseller_sandbox.worlds import Engine, Outcome, World
 
-#: Seconds to wait between two pieces, for each subscriber. With many subscribers, pieces become larger and
-#: rarer, so that other requests are not delayed.
+#: The pause between two pieces of a stream is this number of seconds for each subscriber. With many
+#: subscribers, pieces become larger and rarer, so that other requests are not delayed.
 _PACE = 0.0005
 
-#: The number of cached documents. Building one takes a twentieth of a second.
+#: The number of cached documents. The cache exists because building a document takes 50 ms.
 _MOST_KEPT = 12
 
-#: The approximate largest size of a piece in bytes. For a client that does not read, one piece is in memory.
+#: The approximate largest size of a piece in bytes. If a client does not read, one piece stays in memory.
 _PIECE = 1 << 16
 
 
@@ -44,7 +44,7 @@ def _named(name: str, data: Any) -> bytes:
 
 
 class EventStream:
-    """A stream as server-sent events.
+    """The body of a response that sends a subscription as server-sent events.
 
     A record has ``id`` and ``data``. The events ``begin``, ``missed`` and ``end`` have only ``data``. Over a
     socket, the first event is ``begin``. Its ``instance`` identifies this start of the server.
@@ -58,7 +58,7 @@ class EventStream:
         self._missed = 0
 
     def piece(self) -> bytes:
-        """Return the events that are ready now."""
+        """Return the bytes of all events that are ready now."""
         ended = self.ended
         events = self._subscription.written(_event, inf if ended else _PIECE)
         first, self._first = self._first, []
@@ -69,7 +69,7 @@ class EventStream:
 
     @staticmethod
     def end() -> bytes:
-        """Return the last event of a stream."""
+        """Return the bytes of the event ``end``, with which a stream ends."""
         return _named("end", {})
 
     @property
@@ -92,7 +92,7 @@ class EventStream:
 
 
 class Control(Interface):
-    """The control operations of one server, the OpenAPI documents, and ``more`` rows.
+    """The control interface of one server: operations, OpenAPI documents and the endpoints ``more``.
 
     ``public`` declares the interfaces that clients call. ``clients`` loads these interfaces and returns them,
     for their documents.
@@ -149,14 +149,15 @@ class Control(Interface):
         return openapi.describe(by_name[name], assumed)
 
     def authenticate(self, request: RequestContext) -> None:
-        """Refuse a request that the gate does not admit."""
+        """Refuse a request that has no access to the control interface."""
         self.gate.admit(request)
 
     def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:
-        """Return the path parameters with the query and the body, read by the schemas."""
+        """Return the arguments of a request. If a browser reconnects to a stream, add ``since``."""
         values = super().arguments(request, endpoint, world)
+        # A browser that reconnects to a stream sends the id of the last record that it received.
         if endpoint.streams and (mark := request.headers.get("Last-Event-ID")):
-            values["since"] = mark  # a browser sends it when it reconnects
+            values["since"] = mark
         return values
 
     def carry_out(self, request: RequestContext, endpoint: Endpoint, world: World) -> Outcome[Any]:
@@ -165,7 +166,7 @@ class Control(Interface):
         return Outcome(endpoint.handle(call))
 
     def accept(self, request: RequestContext, endpoint: Endpoint, result: Any) -> Answer:
-        """Return the result as JSON or as a stream, or a ready answer unchanged."""
+        """Return ``result`` as a response: in JSON, as a stream, or unchanged if it is an ``Answer``."""
         if isinstance(result, Answer):
             return result
         if endpoint.streams:
@@ -177,7 +178,7 @@ class Control(Interface):
         return Answer(endpoint.status, body if endpoint.lengthy_from is None else write_in_pieces(body))
 
     def refuse(self, request: RequestContext, refused: Refused) -> Answer:  # noqa: ARG002
-        """Return ``error``, ``message`` and ``remedy``, with the category's status."""
+        """Return a response with the refusal's ``error``, ``message`` and ``remedy``, and its status."""
         body = {**errors.body_of(refused), "remedy": refused.remedy}
         return Answer(errors.status_of(refused.rule), body)
 

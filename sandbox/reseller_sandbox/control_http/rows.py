@@ -1,4 +1,4 @@
-"""The rows of the control interface: the operations, and rows declared separately."""
+"""The endpoints of the control interface: one for each operation, and extra endpoints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ControlCall(NamedTuple):
-    """The input of a row: the transport to a world, the arguments, and the request."""
+    """The input of an endpoint's function: a transport to the world, the arguments, and the request."""
 
     transport: LocalTransport
     arguments: dict[str, Any]
@@ -31,7 +31,7 @@ class ControlCall(NamedTuple):
 
 
 class Nothing(Schema):
-    """An empty object, which can be left out."""
+    """An empty JSON object. A request can leave out such a body."""
 
     error_messages = Shape.error_messages
 
@@ -50,7 +50,7 @@ class PathName(fields.Raw):
 
 
 class DocumentedParameter(fields.Raw):
-    """A parameter with the documentation of its kind. The operation itself reads the value."""
+    """A field that only documents a parameter. The operation itself reads and checks the value."""
 
     def __init__(self, operation: Operation, parameter: Parameter) -> None:
         about = operation.descriptions.get(parameter.name, "")
@@ -60,7 +60,7 @@ class DocumentedParameter(fields.Raw):
 
 
 class OperationParameters(Schema):
-    """The parameters of an operation, for documents.
+    """A schema that only documents the parameters of an operation.
 
     The operation itself checks the values and reports every mistake.
     """
@@ -70,11 +70,12 @@ class OperationParameters(Schema):
         return data
 
 
-@cache  # a row is independent of worlds, so all sandboxes share it
+# All sandboxes share the endpoints, because an endpoint does not depend on a world.
+@cache
 def row(operation: Operation) -> Endpoint:
-    """Return the row of an operation.
+    """Return the endpoint of a control operation.
 
-    Its schemas are made at their first use, because those of all rows take 60 ms.
+    The schemas of an endpoint are made at their first use, because the schemas of all endpoints take 60 ms.
     """
     changes = operation.method != "GET"
     return Endpoint(
@@ -93,7 +94,7 @@ def row(operation: Operation) -> Endpoint:
 
 
 def _schemas(operation: Operation) -> Schemas:
-    """Return the schemas of the result, the path, and the query of a GET or the body of another method."""
+    """Return the schemas of an endpoint: the result, the path, and the query (for GET) or the body."""
     in_path, others = (_schema(operation, in_path=in_path) for in_path in (True, False))
     answer = schema_of(operation.result)()
     if operation.method == "GET":
@@ -114,7 +115,8 @@ def _schema(operation: Operation, *, in_path: bool) -> Schema:
 def _handler(operation: Operation) -> Callable[[ControlCall], Any]:
     def handle(call: ControlCall) -> Any:
         values = dict(call.arguments)
-        for parameter in operation.parameters:  # a path or a query carries text, not JSON
+        # Paths and queries carry text, not JSON.
+        for parameter in operation.parameters:
             is_word = parameter.place == "segment" or operation.method == "GET"
             if is_word and isinstance(word := values.get(parameter.name), str):
                 values[parameter.name] = parse_text(parameter.kind.shape, word)
@@ -125,16 +127,16 @@ def _handler(operation: Operation) -> Callable[[ControlCall], Any]:
 
 
 def endpoints(resources: Iterable[type[Resource]]) -> tuple[Endpoint, ...]:
-    """Return one row for each operation of ``resources``."""
+    """Return one endpoint for each operation of ``resources``."""
     return tuple(row(operation) for resource in resources for operation in resource.operations())
 
 
 def extra_row(
     name: str, path: str, /, *refuses: Rule, method: str = "GET", **options: Any
 ) -> Callable[[Callable[[ControlCall], Any]], Endpoint]:
-    """Declare a function as a row that is not an operation of a resource.
+    """Declare a function as an endpoint that is not an operation of a resource.
 
-    It has no query and an empty body unless ``options`` sets them.
+    The endpoint has no query and an empty body unless ``options`` sets them.
     """
     has_body = method != "GET"
     default = {
@@ -147,5 +149,5 @@ def extra_row(
 
 
 def about(words: str) -> dict[str, str]:
-    """Return the description of a field for documents."""
+    """Return field metadata with ``words`` as the description in the OpenAPI document."""
     return {"description": words}
