@@ -132,7 +132,7 @@ def test_any_call_has_the_same_result_locally_and_remotely(
     )
 
 
-def test_python_values_mean_the_same_locally_and_remotely(both: tuple[Sandbox, Sandbox]) -> None:
+def test_local_and_remote_calls_read_python_values_in_the_same_way(both: tuple[Sandbox, Sandbox]) -> None:
     """Durations, members of enumerations, and money, which has two decimals."""
     for sandbox in both:
         assert sandbox.accounts[Word.MAIN].name == "main"

@@ -9,7 +9,7 @@ BALANCE = "/v3/balance"
 CREATE, NEW = "/v3/domains/createDomain", {"domain": {"domainName": "new.com"}}
 
 
-def test_the_context_manager_counts_and_removes_only_its_rules(served: Sandbox, url: str) -> None:
+def test_the_end_of_a_fault_block_removes_only_the_rules_of_the_block(served: Sandbox, url: str) -> None:
     for sandbox in (served, connect(url)):
         with sandbox.faults.add("error", status=599, match={"operation": "v3.*"}) as fault:
             assert served.client().get(BALANCE).status_code == 599

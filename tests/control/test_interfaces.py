@@ -60,7 +60,7 @@ def interfaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, I
             }
 
 
-def test_every_interface_returns_the_result_of_python(
+def test_http_remote_and_command_line_return_the_same_results_as_python(
     interfaces: dict[str, Interface], subtests: pytest.Subtests
 ) -> None:
     """The first call of an operation, and a call with a key, go through every interface.
@@ -93,7 +93,7 @@ def test_every_interface_returns_the_result_of_python(
                 assert results["command"] == results["http"]
 
 
-def test_every_parameter_has_an_accepted_example_and_refuses_another_type(
+def test_every_parameter_has_an_example_and_refuses_a_wrong_type(
     sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     accepted = [example for example in EXAMPLES if not example.refused]

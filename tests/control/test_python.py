@@ -42,7 +42,7 @@ def names(sandbox: Sandbox) -> list[str]:
     return [world.name for world in sandbox.worlds]
 
 
-def test_a_fork_is_a_separate_world_until_it_is_closed(sandbox: Sandbox) -> None:
+def test_a_fork_is_a_separate_world_and_close_deletes_the_fork(sandbox: Sandbox) -> None:
     with sandbox.fork(name="mine", assume={"v3.ids": "integer"}) as fork:
         fork.clock.advance("P1Y")
         assert fork.health.show().world == "mine"
@@ -56,7 +56,7 @@ def test_a_fork_is_a_separate_world_until_it_is_closed(sandbox: Sandbox) -> None
         assert names(sandbox) == ["default", "mine"]
 
 
-def test_a_fork_begins_at_a_point_but_not_from_a_past_world(sandbox: Sandbox) -> None:
+def test_a_world_can_be_forked_at_a_past_point_but_a_past_view_cannot_be_forked(sandbox: Sandbox) -> None:
     with pytest.raises(Refused, match="what is past can be looked at"):
         sandbox.at("start").fork()
     with sandbox.fork(point="start") as fork:
@@ -80,7 +80,7 @@ def test_a_fixture_may_be_an_object_or_a_file(sandbox: Sandbox, tmp_path: Path) 
         sandbox.load(tmp_path / "nothing.yaml")
 
 
-def test_a_remote_sandbox_uses_its_world_and_its_token(make: Make, served: Sandbox, url: str) -> None:
+def test_connect_uses_the_given_world_and_token(make: Make, served: Sandbox, url: str) -> None:
     """Errors name the nearest attribute, an attribute of local sandboxes, and an unreachable server."""
     with make(control_token="let-me-in").serve() as server:
         assert connect(server.url, control_token="let-me-in").clock.frozen
@@ -100,7 +100,7 @@ def test_a_remote_sandbox_uses_its_world_and_its_token(make: Make, served: Sandb
         connect("http://127.0.0.1:1").clock.show()
 
 
-def test_a_key_has_a_record_or_raises_a_key_error(
+def test_indexing_a_resource_returns_a_record_or_raises_key_error(
     served: Sandbox, url: str, subtests: pytest.Subtests
 ) -> None:
     """If the resource has ``get``, the KeyError is also the refusal of ``get``."""
@@ -152,7 +152,7 @@ def test_names_are_listed_and_iterated_in_order_over_all_pages(served: Sandbox, 
         assert (backwards.names, backwards.total) == (whole[::-1], len(whole))
 
 
-def test_records_show_their_fields_as_in_json(served: Sandbox) -> None:
+def test_the_repr_of_a_record_shows_values_as_in_json(served: Sandbox) -> None:
     shown = repr(served.names["second.com"])
     for part in ("name='second.com'", "stage=active", "expires=2026-08-13T12:00:00Z", "renewal=12.00"):
         assert part in shown

@@ -79,7 +79,7 @@ def test_each_interface_streams_the_matching_requests(served: Sandbox, url: str)
     assert client.get("/_sandbox/journal/follow?since=r0").text.startswith("id: r1\ndata: {")
 
 
-def test_each_start_of_a_server_has_its_own_instance(sandbox: Sandbox) -> None:
+def test_each_server_start_has_a_new_instance_id(sandbox: Sandbox) -> None:
     instances = []
     for _ in range(2):
         with sandbox.serve() as server, Sse(server.url, "events/follow") as sse:
@@ -89,7 +89,7 @@ def test_each_start_of_a_server_has_its_own_instance(sandbox: Sandbox) -> None:
     assert len({*instances, ""}) == 3
 
 
-def test_a_stream_continues_after_the_record_that_since_names(served: Sandbox, url: str) -> None:
+def test_since_continues_a_stream_after_the_given_record(served: Sandbox, url: str) -> None:
     """Last-Event-ID takes precedence over the parameter. After a rewind, request numbers repeat."""
     for path in (BALANCE, NOBODY, BALANCE):
         served.client().get(path)
@@ -111,7 +111,7 @@ def test_a_stream_continues_after_the_record_that_since_names(served: Sandbox, u
         assert [next(events).number for _ in numbers[2:]] == numbers[2:]
 
 
-def test_events_and_moves_of_the_clock_are_streamed(served: Sandbox, url: str) -> None:
+def test_streams_report_events_and_clock_moves(served: Sandbox, url: str) -> None:
     """The stream of the clock has each due event, the new time, and whether the clock runs."""
     with (
         connect(url) as remote,
@@ -135,7 +135,7 @@ def test_events_and_moves_of_the_clock_are_streamed(served: Sandbox, url: str) -
         assert next(ticks).frozen is True
 
 
-def test_a_slow_follower_gets_the_latest_records(served: Sandbox, url: str) -> None:
+def test_a_slow_subscriber_gets_only_the_latest_records(served: Sandbox, url: str) -> None:
     """Records above the limit per second, or above a thousand waiting records, are left out and counted."""
     for _ in range(9):
         served.client().get(BALANCE)
@@ -167,7 +167,7 @@ def test_a_slow_follower_gets_the_latest_records(served: Sandbox, url: str) -> N
         assert (latest - next(following).number, following.missed) == (999, 5)
 
 
-def test_closing_a_stream_or_deleting_its_world_ends_it(served: Sandbox, url: str) -> None:
+def test_a_stream_ends_at_close_or_when_the_world_is_deleted(served: Sandbox, url: str) -> None:
     with served.fork(name="gone") as fork, connect(url, world="gone") as remote:
         for following in (fork.journal.follow(), remote.journal.follow()):
             timer = threading.Timer(0.1, following.close)

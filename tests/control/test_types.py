@@ -39,7 +39,7 @@ def test_results_have_their_declared_types(sandbox: Sandbox) -> None:
         assert_type(fork, Sandbox)
 
 
-def test_wrong_calls_fail_the_type_checker_and_are_refused(sandbox: Sandbox) -> None:
+def test_wrong_calls_fail_type_checking_and_are_refused_at_run_time(sandbox: Sandbox) -> None:
     """Mypy reports an ``ignore`` that is not needed, so each of these lines has a type error."""
     with pytest.raises(Refused, match="bye is not known here; did you mean by"):
         sandbox.clock.advance(bye="P1D")  # type: ignore[call-arg]

@@ -94,7 +94,7 @@ def test_the_journal_is_bounded_and_can_be_cleared() -> None:
     assert money_of(api) == "9950.00"
 
 
-def test_only_requests_to_the_reseller_api_are_in_the_journal_of_their_world(
+def test_the_journal_of_a_world_has_only_api_requests_to_the_world(
     sandbox: Sandbox, steer: Control, main: Api
 ) -> None:
     """A prefix or credentials select the world, even if the request is refused."""
@@ -111,7 +111,7 @@ def test_only_requests_to_the_reseller_api_are_in_the_journal_of_their_world(
     assert steer.get("journal")["kept"] == 0
 
 
-def test_requests_are_exported_for_other_programs(lived: Sandbox, tmp_path: Path) -> None:
+def test_the_journal_is_exported_as_har_and_as_ndjson(lived: Sandbox, tmp_path: Path) -> None:
     lines = lived.journal.export(format="ndjson", account="main").text.splitlines()
     whole = control(lived).get("journal", account="main")["requests"]
     assert [json.loads(line) for line in lines] == whole
@@ -168,7 +168,7 @@ def attempt(sandbox: Sandbox, name: str) -> None:
         register(inside(sandbox), name)
 
 
-def test_ok_is_only_the_outcome_of_a_request_that_was_carried_out_and_answered(
+def test_only_a_request_with_effect_and_answer_has_the_outcome_ok(
     sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     journal = sandbox.journal
@@ -195,7 +195,7 @@ def test_ok_is_only_the_outcome_of_a_request_that_was_carried_out_and_answered(
                 assert journal.verify(match={key: value}).verified is expected
 
 
-def test_an_entry_has_the_result_of_the_request_beside_its_fault(sandbox: Sandbox, main: Api) -> None:
+def test_a_journal_entry_has_the_result_and_the_fault_of_a_request(sandbox: Sandbox, main: Api) -> None:
     """A read with a stale answer was carried out. A refusal with a lost answer keeps its explanation."""
     register(main, "new.com")
     sandbox.faults.add("stale")
@@ -240,7 +240,7 @@ def latest(sandbox: Sandbox, number: int) -> list[str]:
     return [entry.id for entry in sandbox.journal.find().requests]
 
 
-def test_an_unreadable_request_has_an_answer_and_an_entry(
+def test_an_unreadable_request_gets_an_answer_and_a_journal_entry(
     sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     with sandbox.serve() as server:
@@ -261,7 +261,7 @@ def test_an_unreadable_request_has_an_answer_and_an_entry(
                 assert not status or entry.answer.body["message"] in entry.refusal.message
 
 
-def test_a_request_above_the_limit_of_connections_has_an_entry() -> None:
+def test_a_request_over_the_connection_limit_gets_a_journal_entry() -> None:
     sandbox = Sandbox(REGISTRY, max_connections=1)
     with sandbox.serve() as server:
         address = (server.host, server.port)
@@ -272,7 +272,7 @@ def test_a_request_above_the_limit_of_connections_has_an_entry() -> None:
     assert (sandbox.journal[name].status, sandbox.journal[name].request.target) == (503, "/a")
 
 
-def test_an_unreadable_request_after_a_readable_request_has_its_own_headers(sandbox: Sandbox) -> None:
+def test_an_unreadable_request_does_not_get_headers_of_the_previous_request(sandbox: Sandbox) -> None:
     """A connection without a request has no entry."""
     with sandbox.serve() as server:
         socket.create_connection((server.host, server.port), 60).close()

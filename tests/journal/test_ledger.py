@@ -32,7 +32,7 @@ def _by(totals: dict[str, Any], key: str) -> dict[Any, dict[str, str]]:
     return {row["key"]: row for row in totals[key]}
 
 
-def test_each_entry_names_its_cause(lived: Control) -> None:
+def test_each_ledger_entry_names_the_cause_of_the_payment(lived: Control) -> None:
     entries = [row for row in lived.get("ledger")["entries"] if row["operation"] != "fixture"]
     shown = [(row["request"], row["operation"], row["kind"], row["amount"]) for row in entries]
     assert shown[:5] == [
@@ -48,7 +48,7 @@ def test_each_entry_names_its_cause(lived: Control) -> None:
     assert all(row["cause"].startswith("event:order:") for row in automatic)
 
 
-def test_totals_equal_the_changes_of_the_balances(sandbox: Sandbox, lived: Control) -> None:
+def test_ledger_totals_equal_the_changes_of_account_balances(sandbox: Sandbox, lived: Control) -> None:
     answer = lived.get("ledger")
     balances = {row["account"]: Decimal(row["balance"]) for row in answer["balances"]}
     assert balances["main"] == sandbox.accounts["main"].balance
@@ -71,7 +71,7 @@ def test_totals_equal_the_changes_of_the_balances(sandbox: Sandbox, lived: Contr
             assert net == Decimal(row["balance"])
 
 
-def test_totals_by_order_and_operation(sandbox: Sandbox, lived: Control) -> None:
+def test_the_ledger_has_totals_by_order_and_operation(sandbox: Sandbox, lived: Control) -> None:
     """Totals by order are those of the listed orders."""
     order = sandbox.names["kept.com"].order
     totals = lived.get("ledger", since="2026-03-01T12:00:00Z")["totals"]
@@ -119,7 +119,9 @@ def test_pages_list_every_movement_exactly_once(lived: Control) -> None:
     assert listed == whole["entries"]
 
 
-def test_movements_outlive_the_journal_and_an_export(sandbox: Sandbox, lived: Control) -> None:
+def test_the_ledger_survives_a_cleared_journal_and_a_reloaded_export(
+    sandbox: Sandbox, lived: Control
+) -> None:
     """Python has the same movements."""
     lived.delete("journal")
     before = lived.get("ledger")
@@ -173,7 +175,7 @@ def test_verify_checks_the_number_and_the_sequence_of_requests(two_names: Contro
         assert (verdict["verified"] or verdict["message"]) == expected, wanted
 
 
-def test_near_misses_show_the_parts_that_differ(two_names: Control) -> None:
+def test_near_misses_show_the_differences_from_the_match(two_names: Control) -> None:
     """The requests of the operation that differ least come first."""
     match = {**CREATE, "account": "main", "body": {"years": 3, "domain": {"domainName": "one.com"}}}
     verdict = two_names.post("journal/verify", {"match": match})
@@ -187,14 +189,14 @@ def test_near_misses_show_the_parts_that_differ(two_names: Control) -> None:
         assert verdict["near_misses"][0]["request"]["id"] == near
 
 
-def test_a_broken_order_shows_the_first_request_that_is_missing(two_names: Control) -> None:
+def test_a_wrong_order_of_requests_reports_the_first_missing_request(two_names: Control) -> None:
     wanted = [{"operation": "v3.renew*"}, {**CREATE, "domain": "one.com"}]
     verdict = two_names.post("journal/verify", {"in_order": wanted})
     assert [row["id"] for row in verdict["requests"]] == ["r3"]
     assert [near["request"]["id"] for near in verdict["near_misses"]] == ["r4"]
 
 
-def test_a_secret_can_be_expected_and_is_not_shown(steer: Control, main: Api) -> None:
+def test_verify_can_match_a_secret_and_does_not_show_the_secret(steer: Control, main: Api) -> None:
     main.post("/v3/domains/setAuthcode/active.com", {"authCode": "sesame"})
     right, wrong = ({"match": {"body": {"authCode": code}}} for code in ("sesame", "mustard"))
     assert steer.post("journal/verify", right)["verified"]
@@ -203,7 +205,7 @@ def test_a_secret_can_be_expected_and_is_not_shown(steer: Control, main: Api) ->
     assert misses == [{"what": "body.authCode", "expected": "***", "actual": "***"}]
 
 
-def test_an_expectation_in_python_raises_an_error_that_shows_near_misses(sandbox: Sandbox, main: Api) -> None:
+def test_expect_raises_an_error_with_near_misses(sandbox: Sandbox, main: Api) -> None:
     register(main, "one.com")
     renew(main, "one.com")
     journal = sandbox.journal

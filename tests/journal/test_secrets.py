@@ -28,7 +28,7 @@ def _everything(steer: Control) -> str:
     return "\n".join(texts([*answers, steer.post("journal/verify", match)]))
 
 
-def test_no_answer_has_a_secret_of_a_request_or_of_the_world() -> None:
+def test_no_control_response_has_a_secret_of_a_request_or_a_world() -> None:
     """Codes, passwords, tokens, secrets and signatures, in requests and in answers."""
     sandbox, code, password = Sandbox(REGISTRY), "K{code'\"0815", "P<word>&4711"
     main, other, v2 = inside(sandbox), inside(sandbox, "other"), sandbox.client()
@@ -52,7 +52,7 @@ def test_no_answer_has_a_secret_of_a_request_or_of_the_world() -> None:
     assert [secret for secret in secrets if secret in shown] == []
 
 
-def test_no_part_of_a_secret_is_kept_where_a_body_is_cut() -> None:
+def test_a_cut_body_keeps_no_part_of_a_secret() -> None:
     for size in (1, 13, 14, 15, 20, 30, 200):
         sandbox = Sandbox("empty", journal_body=size)
         code = {"authCode": "QQuiet-code", "padding": "y" * 5000}
@@ -63,7 +63,7 @@ def test_no_part_of_a_secret_is_kept_where_a_body_is_cut() -> None:
         assert "QQui" not in _everything(control(sandbox))
 
 
-def test_only_the_secret_of_a_body_is_masked(sandbox: Sandbox) -> None:
+def test_masking_changes_only_the_secrets_of_a_body(sandbox: Sandbox) -> None:
     """A body is JSON, a form, or text. A body that could hide a name is only counted."""
     cases: dict[bytes, Any] = {
         b'{"authCode": "sesame", "domainName": "a.com"}': {"authCode": "***", "domainName": "a.com"},
@@ -88,7 +88,7 @@ def test_only_the_secret_of_a_body_is_masked(sandbox: Sandbox) -> None:
     assert dict(zip(cases, bodies, strict=True)) == cases
 
 
-def test_a_parameter_of_a_target_is_secret_by_its_innermost_name(sandbox: Sandbox) -> None:
+def test_a_query_parameter_is_masked_if_the_innermost_key_is_secret(sandbox: Sandbox) -> None:
     transport = InProcess(sandbox.app)
     names = ["password", "customer[password]", "a[b][auth_code]", "token[]", "codes[token][0]"]
     names += [quote(name, safe="") for name in names] + ["X-SVC-SIGNATURE"]
@@ -116,7 +116,7 @@ REFUSED: list[tuple[str, dict[str, str], str, str]] = [
 SECRETS = {"Authorization": "Bearer tell-nobody-1", "X-Note": '{"secret": "tell-nobody-2"}'}
 
 
-def test_a_request_that_is_not_authenticated_has_an_entry_with_masked_headers(
+def test_the_journal_entry_of_an_unauthenticated_request_has_masked_headers(
     main: Api, steer: Control, subtests: pytest.Subtests
 ) -> None:
     for request, sent, operation, outcome in REFUSED:
@@ -133,7 +133,7 @@ def test_a_request_that_is_not_authenticated_has_an_entry_with_masked_headers(
             assert entry["refusal"]["rule"] == outcome
 
 
-def test_headers_are_kept_within_bounds(main: Api, steer: Control) -> None:
+def test_the_journal_limits_the_size_of_request_headers(main: Api, steer: Control) -> None:
     main.send("GET", "/nowhere", [(f"X-Many-{number}", "a" * 5000) for number in range(300)])
     (entry,) = steer.get("journal")["requests"]
     assert 0 < len(str(entry["request"]["headers"])) < 16_000
@@ -149,7 +149,9 @@ def _met(refusal: dict[str, Any]) -> dict[str, Any]:
     return dict(refusal["met"]["domains"][0])
 
 
-def test_a_removed_name_can_be_restored_before_a_renewal(sandbox: Sandbox, steer: Control, main: Api) -> None:
+def test_the_refused_renewal_of_a_deleted_name_suggests_a_restore(
+    sandbox: Sandbox, steer: Control, main: Api
+) -> None:
     """The explanation names the interface that has the operation."""
     message = renew(main, "redemption.com").message
     refusal = _refusal(steer)
@@ -200,7 +202,7 @@ EXPLAINED: list[tuple[str, Any, str, str, str | None]] = [
 ]  # fmt: skip
 
 
-def test_the_nearest_allowed_request_is_named(
+def test_a_refusal_names_the_nearest_allowed_request(
     sandbox: Sandbox, steer: Control, main: Api, subtests: pytest.Subtests
 ) -> None:
     sandbox.simulate.request_transfer("second.com", force=True)
@@ -226,7 +228,7 @@ REQUESTS: list[tuple[str, str, Any]] = [
 ]
 
 
-def test_the_stage_is_no_reason_from_the_named_instant_on(
+def test_the_stage_no_longer_refuses_a_request_from_allowed_at_on(
     sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     """A second before that instant the stage still is the reason."""
@@ -254,7 +256,7 @@ def test_the_stage_is_no_reason_from_the_named_instant_on(
     assert waited > 15
 
 
-def test_the_missing_amount_is_named(sandbox: Sandbox, steer: Control) -> None:
+def test_a_refusal_for_low_balance_names_the_missing_amount(sandbox: Sandbox, steer: Control) -> None:
     register(inside(sandbox, "poor"), "dear.com")
     refusal = _refusal(steer)
     assert refusal["allowed"] == "top up the balance by 9.00 USD or more"
@@ -263,7 +265,7 @@ def test_the_missing_amount_is_named(sandbox: Sandbox, steer: Control) -> None:
     assert register(inside(sandbox, "poor"), "dear.com").status == 200
 
 
-def test_the_operation_that_removes_a_lock_is_named(steer: Control, main: Api) -> None:
+def test_a_refusal_for_a_lock_names_the_operation_to_remove_the_lock(steer: Control, main: Api) -> None:
     main.post("/v3/domains/lockUpdate/active.com")
     body = {"nameservers": ["ns1.elsewhere.net"]}
     assert main.post("/v3/domains/setNameservers/active.com", body).error == "locked"

@@ -45,7 +45,7 @@ def test_wrong_tokens_and_account_credentials_do_not_open_the_control_interface(
     assert tokened.send("GET", "/v3/balance", X_Sandbox_Token=TOKEN).error == "credentials_missing"
 
 
-def test_the_token_shows_nowhere(
+def test_the_control_token_is_in_no_output(
     tokened: Guarded, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     answers = [
@@ -58,7 +58,7 @@ def test_the_token_shows_nowhere(
     assert TOKEN not in caplog.text + "".join(capfd.readouterr())
 
 
-def test_a_token_that_no_header_can_carry_is_refused() -> None:
+def test_a_control_token_with_characters_invalid_in_headers_is_refused() -> None:
     for token in ("", "two words", "line\nbreak", "töken"):
         with pytest.raises(BadSetting, match="printable ASCII"):
             Sandbox(REGISTRY, control_token=token)
@@ -78,7 +78,7 @@ def refused(at: Guarded, error: str, method: str, path: str, body: bytes = b"", 
     assert digest(at.sandbox) == before
 
 
-def test_every_operation_is_closed_to_other_sites_and_foreign_names(plain: Guarded, subtests) -> None:
+def test_every_operation_refuses_other_sites_and_foreign_host_names(plain: Guarded, subtests) -> None:
     """The browser says where a page comes from; a page may have its own name lead to this machine."""
     host = "rebound.evil-pages.net:8053"
     for method, path in closed():
@@ -87,7 +87,7 @@ def test_every_operation_is_closed_to_other_sites_and_foreign_names(plain: Guard
             refused(plain, "foreign_host", method, filled(path), Host=host, Origin=f"http://{host}")
 
 
-def test_a_page_from_elsewhere_is_refused(plain: Guarded, subtests) -> None:
+def test_requests_from_web_pages_of_another_origin_are_refused(plain: Guarded, subtests) -> None:
     """Another port of this machine is elsewhere too, and so is the source of a simple request."""
     for headers in (
         {"Origin": "http://localhost:3000"},
@@ -103,7 +103,7 @@ def test_a_page_from_elsewhere_is_refused(plain: Guarded, subtests) -> None:
             refused(plain, "cross_site", "POST", "/_sandbox/clock/advance", MOVE, **headers)
 
 
-def test_pages_of_the_sandbox_and_other_programs_have_access(plain: Guarded, subtests) -> None:
+def test_the_sandbox_page_and_command_line_clients_have_access(plain: Guarded, subtests) -> None:
     """A command line sends none of these headers. Nobody can own these hosts in the DNS."""
     for headers in (
         {},
@@ -123,7 +123,7 @@ def test_pages_of_the_sandbox_and_other_programs_have_access(plain: Guarded, sub
             assert plain.send("POST", "/_sandbox/clock/freeze", **own).status == 200
 
 
-def test_public_urls_have_access(guarded: Callable[..., Guarded]) -> None:
+def test_web_pages_and_hosts_of_public_urls_have_access(guarded: Callable[..., Guarded]) -> None:
     at = guarded(public_urls=("https://sandbox.our-company.net", "http://localhost:3000/"))
     own: dict[str, Any] = {"Host": "sandbox.our-company.net"}
     assert at.send("GET", "/_sandbox/clock", **own).status == 200
@@ -134,14 +134,14 @@ def test_public_urls_have_access(guarded: Callable[..., Guarded]) -> None:
     refused(at, "cross_site", "GET", "/_sandbox/clock", Origin="http://localhost:3001")
 
 
-def test_a_token_gives_access_under_any_host_name_but_not_to_pages(tokened: Guarded) -> None:
+def test_a_token_gives_access_under_any_host_name_but_not_to_foreign_web_pages(tokened: Guarded) -> None:
     own: dict[str, Any] = {"Host": "sandbox.our-company.net", "X-Sandbox-Token": TOKEN}
     assert tokened.send("GET", "/_sandbox/clock", **own).status == 200
     refused(tokened, "cross_site", "GET", "/_sandbox/clock", **own, Origin="http://evil.example")
     refused(tokened, "cross_site", "GET", "/_sandbox/health", Origin="http://evil.example")
 
 
-def test_no_answer_has_cors_headers(plain: Guarded, tokened: Guarded) -> None:
+def test_no_response_has_cors_headers(plain: Guarded, tokened: Guarded) -> None:
     asked: dict[str, Any] = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
     targets = (("OPTIONS", "/_sandbox/history/reset"), ("GET", "/_sandbox/health"), ("GET", "/nowhere"))
     for at in (plain, tokened):
@@ -151,7 +151,7 @@ def test_no_answer_has_cors_headers(plain: Guarded, tokened: Guarded) -> None:
             assert not [name for name in answer.headers if name.startswith("access-control-")]
 
 
-def test_only_control_is_closed_to_pages(plain: Guarded) -> None:
+def test_only_the_control_interface_refuses_foreign_web_pages(plain: Guarded) -> None:
     for host in ("printer.local", "sandbox.default.svc.cluster.local:8053", "LOCAL.Local."):
         refused(plain, "foreign_host", "GET", "/_sandbox/clock", Host=host)
     answer = plain.send("GET", "/v3/balance", Origin="http://evil.example", Host="evil-pages.net")
@@ -167,13 +167,13 @@ LOOPBACK = (
 )
 
 
-def test_an_address_of_this_machine_alone_needs_no_token() -> None:
+def test_a_loopback_address_needs_no_token() -> None:
     for host in LOOPBACK:
         with Sandbox(REGISTRY).serve(host=host) as server:
             assert server.port, host
 
 
-def test_an_address_that_other_machines_reach_needs_a_token() -> None:
+def test_an_address_reachable_from_other_machines_needs_a_token() -> None:
     for host in ("", "0.0.0.0", "::", "::ffff:0.0.0.0", "192.0.2.1", "128.0.0.1", "128.1", "3221225985"):
         refused = pytest.raises(
             BadSetting, match=r"reached from other machines.*--control-token.*--control-open"
@@ -182,7 +182,9 @@ def test_an_address_that_other_machines_reach_needs_a_token() -> None:
             pass
 
 
-def test_control_is_guarded_on_a_public_address(guarded: Callable[..., Guarded]) -> None:
+def test_control_on_a_public_address_requires_a_token_or_control_open(
+    guarded: Callable[..., Guarded],
+) -> None:
     at = guarded("0.0.0.0", control_token=TOKEN)
     assert at.send("GET", "/_sandbox/clock").status == 401
     assert at.send("GET", "/_sandbox/clock", X_Sandbox_Token=TOKEN).status == 200
@@ -192,7 +194,7 @@ def test_control_is_guarded_on_a_public_address(guarded: Callable[..., Guarded])
     assert at.send("GET", "/_sandbox/clock", Origin="http://evil.example").status == 403
 
 
-def test_the_command_line_refuses_to_start_without_a_guard() -> None:
+def test_serve_on_a_public_address_needs_a_token_or_control_open() -> None:
     for options, *words in (
         (["--host", "0.0.0.0"], "--control-token", "--control-open"),
         (["--host", "no.such.host.invalid"], "does not exist"),
@@ -205,14 +207,14 @@ def test_the_command_line_refuses_to_start_without_a_guard() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("option", "status"), [(f"--control-token={TOKEN}", 401), ("--control-open", 200)])
-def test_the_command_line_starts_with_a_guard_and_prints_no_token(option: str, status: int) -> None:
+def test_serve_starts_with_a_token_and_does_not_print_the_token(option: str, status: int) -> None:
     with serving("--host", "0.0.0.0", "--port", "0", option) as text:
         socket = Socket(text.splitlines()[0].split()[-1])
         assert socket("GET", "/_sandbox/clock", [], b"").status == status
         socket.close()
 
 
-def test_the_prefix_of_an_unknown_world_is_refused(plain: Guarded) -> None:
+def test_a_path_prefix_with_an_unknown_world_is_refused(plain: Guarded) -> None:
     for name in ("..", "%00", "%ff", "x" * 8000, "", "default%00", "🙂"):
         answer = plain.send("GET", f"/_worlds/{quote(name, safe='%')}/_sandbox/health")
         assert (answer.status, answer.error) == (404, "unknown_world")

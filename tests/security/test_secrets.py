@@ -136,7 +136,7 @@ def _records(sandbox: Sandbox) -> Iterator[tuple[str, str]]:
     yield "export", sandbox.export()
 
 
-def test_a_secret_in_a_request_is_in_no_record_and_no_output() -> None:
+def test_no_record_and_no_output_contains_a_secret_from_a_request() -> None:
     plant, texts, lines = Planter(), list[tuple[str, str]](), list[str]()
     command = [PROGRAM, "serve", "--port", "0", "--journal", "100000", "--log", "json"]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
@@ -160,7 +160,7 @@ def test_a_secret_in_a_request_is_in_no_record_and_no_output() -> None:
     assert leaks == {}
 
 
-def test_the_report_of_a_failure_has_no_secrets() -> None:
+def test_the_report_of_a_failed_test_has_no_secrets() -> None:
     plant, sandbox = Planter(), Sandbox(REGISTRY)
     sample = list(plant.requests())[::12]
     with sandbox.serve() as server:
@@ -174,7 +174,7 @@ def test_the_report_of_a_failure_has_no_secrets() -> None:
             assert plant.found(report) == []
 
 
-def test_a_text_without_a_secret_stays(sandbox: Sandbox) -> None:
+def test_masking_does_not_change_a_text_without_secrets(sandbox: Sandbox) -> None:
     client, target = (
         sandbox.app.test_client(),
         "/v3/domains?perPage=5&name=%C3%A9%20x&url=https%3A%2F%2Fhost.example",
@@ -192,7 +192,7 @@ def test_a_text_without_a_secret_stays(sandbox: Sandbox) -> None:
         assert (entry.request.headers["X-Note"], entry.request.target) == (text, target)
 
 
-def test_an_address_with_a_password_is_refused_and_not_repeated() -> None:
+def test_a_url_with_a_password_is_refused_and_the_error_hides_the_password() -> None:
     """The address of a server, and the public address."""
     url = f"http://user:{PLANTED}@127.0.0.1:1"
     for use in (connect, lambda url: Sandbox(public_urls=[url])):

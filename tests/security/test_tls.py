@@ -83,7 +83,7 @@ def output(served: Served, *words: str, trusting: bool = True) -> str:
 class TestPrograms:
     """Each program trusts the server if its own variable or option names the authority."""
 
-    def test_curl_trusts_the_authority_also_in_the_commands_of_the_banner(self, served: Served) -> None:
+    def test_curl_trusts_the_certificate_authority_in_banner_commands_too(self, served: Served) -> None:
         curl, bash = program("curl"), program("bash")
         assert json.loads(output(served, curl, "-sS", f"{served.tls_url}/_sandbox/health"))["now"]
         commands = [line for line in served.text.splitlines() if line.startswith("    curl ")]
@@ -94,7 +94,7 @@ class TestPrograms:
         for variable in VARIABLES:
             assert f"    export {variable}={served.authority}\n" in served.text
 
-    def test_node_trusts_the_authority(self, served: Served) -> None:
+    def test_node_trusts_the_certificate_authority(self, served: Served) -> None:
         script = (
             f"require('https').get('{served.tls_url}/_sandbox/health',"
             "a => console.log(a.resume().statusCode))"
@@ -102,7 +102,7 @@ class TestPrograms:
         )
         assert output(served, program("node"), "-e", script) == "200\n"
 
-    def test_php_trusts_the_authority(self, served: Served) -> None:
+    def test_php_trusts_the_certificate_authority(self, served: Served) -> None:
         php = program("php")
         if "curl" not in output(served, php, "-m").split():
             pytest.skip("PHP has no curl here")
@@ -117,7 +117,9 @@ class TestPrograms:
         assert json.loads(first)["status"] == json.loads(second)["status"] == "ok"
 
 
-def test_python_clients_trust_the_authority_alone(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_clients_trust_only_the_given_certificate_authority(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
     health = f"{served.tls_url}/_sandbox/health"
     with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
         httpx.get(health)
@@ -129,7 +131,7 @@ def test_python_clients_trust_the_authority_alone(served: Served, monkeypatch: p
     assert requests.get(health, timeout=240).status_code == 200
 
 
-def test_connect_trusts_the_authority_by_argument_or_variable(
+def test_connect_takes_the_certificate_authority_from_argument_or_variable(
     served: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, subtests
 ) -> None:
     there, plain = connect(served.tls_url, authority=served.authority), connect(served.url)
@@ -151,7 +153,7 @@ def test_connect_trusts_the_authority_by_argument_or_variable(
         file.write_bytes(b"no certificate")
 
 
-def test_a_wrong_scheme_is_reported(served: Served) -> None:
+def test_http_instead_of_https_is_reported_and_vice_versa(served: Served) -> None:
     with pytest.raises(Exception, match="Use http:// instead of https://"):
         connect(served.url.replace("http", "https")).health.show()
     done = run("health", "show", "--url", served.tls_url.replace("https", "http"))
@@ -159,7 +161,7 @@ def test_a_wrong_scheme_is_reported(served: Served) -> None:
     assert "use https:// in place of http://" in done.err
 
 
-def test_a_signature_is_over_the_address_of_the_client(served: Served, subtests) -> None:
+def test_a_signature_covers_the_url_used_by_the_client(served: Served, subtests) -> None:
     trust = ssl.create_default_context(cafile=served.authority)
     account = connect(served.url).accounts["main"]
     for name in ("localhost", "127.0.0.1", "::1", NAME):
@@ -177,13 +179,13 @@ def test_a_signature_is_over_the_address_of_the_client(served: Served, subtests)
             assert b"x-sandbox-signature: v3.signature.endpoint=url" in answer
 
 
-def test_control_answers_to_the_names_of_the_certificate(served: Served) -> None:
+def test_control_accepts_the_host_names_in_the_certificate(served: Served) -> None:
     for host, status in ((f"{NAME}:8054", 200), ("elsewhere.example.com", 403)):
         health = f"{served.url}/_sandbox/health"
         assert httpx.get(health, headers={"Host": host}).status_code == status
 
 
-def test_the_certificate_ends_with_the_server() -> None:
+def test_the_certificate_is_deleted_when_the_server_stops() -> None:
     with Sandbox().serve(tls=True) as server:
         folder = Path(str(server.authority)).parent
         assert sorted(file.name for file in folder.iterdir()) == ["authority.pem", "server.pem"]
@@ -192,7 +194,7 @@ def test_the_certificate_ends_with_the_server() -> None:
     assert not folder.exists()
 
 
-def test_a_folder_keeps_the_authority(served: Served, folder: Path) -> None:
+def test_a_tls_folder_keeps_the_certificate_authority_between_starts(served: Served, folder: Path) -> None:
     assert served.port == int(served.url.rpartition(":")[2]) + 1, "the port after that of HTTP"
     first = Path(served.authority).read_bytes()
     words = ("--port", "0", "--tls-folder", str(folder))
@@ -225,14 +227,14 @@ def test_a_folder_keeps_the_authority(served: Served, folder: Path) -> None:
     key.write_bytes(kept)
 
 
-def test_without_the_extra_the_command_names_the_ways_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_serve_with_tls_but_without_trustme_names_the_alternatives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "trustme", None)
     line = refusal("serve", "--port", "0", "--tls")
     assert "needs trustme: pip install 'trustme>=" in line
     assert "--certfile" in line
 
 
-def test_a_certificate_is_served_with_its_key_and_refused_otherwise(tmp_path: Path, subtests) -> None:
+def test_a_certificate_file_needs_the_matching_key(tmp_path: Path, subtests) -> None:
     authority = trustme.CA()
     issued, another = authority.issue_cert("127.0.0.1"), authority.issue_cert("127.0.0.1")
     for name, content in {

@@ -50,7 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_help_of_serve_has_each_setting_with_its_variable() -> None:
+def test_the_help_of_serve_lists_each_setting_with_the_environment_variable() -> None:
     shown = "".join(printed("serve", "--help").split())
     assert set(re.findall(r"\[envvar:(\w+)", shown)) == {as_variable(name) for name in EXAMPLES}
     for name in EXAMPLES:
@@ -94,7 +94,7 @@ def effects(sandbox: Sandbox, url: str) -> None:
     assert len([event for event in sandbox.events.find(limit=100).events if event.kind != "request"]) <= 6
 
 
-def test_each_setting_of_a_sandbox_has_its_effect_in_python(folder: Path) -> None:
+def test_each_sandbox_setting_takes_effect_in_python(folder: Path) -> None:
     own: dict[str, Any] = {name: value for name, value in GIVEN.items() if name not in OF_A_SERVER}
     sandbox = Sandbox(**{**own, "control_open": False})
     with sandbox.serve() as server:
@@ -104,7 +104,7 @@ def test_each_setting_of_a_sandbox_has_its_effect_in_python(folder: Path) -> Non
 @pytest.mark.parametrize(
     "turn", [0, *(pytest.param(turn, marks=pytest.mark.slow) for turn in (1, 2))], ids="turn {}".format
 )
-def test_each_setting_has_its_effect_in_a_server(folder: Path, turn: int) -> None:
+def test_each_setting_takes_effect_in_a_server(folder: Path, turn: int) -> None:
     """A third of the settings from each source: the command line, the environment, the file."""
     port = free_ports(2)
     settings = list({**GIVEN, "port": port, "tls_port": port + 1, "control_open": False}.items())
@@ -125,7 +125,7 @@ def test_each_setting_has_its_effect_in_a_server(folder: Path, turn: int) -> Non
     assert json.loads((folder / "log").read_text().splitlines()[-1])["level"] in ("info", "warning")
 
 
-def test_a_setting_of_a_nearer_source_takes_precedence(folder: Path) -> None:
+def test_options_override_variables_and_variables_override_the_file(folder: Path) -> None:
     """Shown by the header that a request is signed with, and by the port that a command asks."""
     sign = ("sign", "GET", "/v3/balance", "--fixture", "default")
     variables = {"RESELLER_SANDBOX_HEADER_PREFIX": "X-ENV-", "RESELLER_SANDBOX_PORT": "2"}
@@ -143,7 +143,7 @@ def test_a_setting_of_a_nearer_source_takes_precedence(folder: Path) -> None:
         assert (done.status, f"127.0.0.1:{port}:" in done.err) == (3, True), done.err
 
 
-def test_each_assumption_is_taken_from_the_nearest_source(folder: Path) -> None:
+def test_each_assumption_comes_from_the_source_with_the_highest_precedence(folder: Path) -> None:
     """The file is the nearest one with the table; its paths start from its folder, its keys need no quotes.
 
     A setting that stands for an assumption goes with it: the nearer of the two counts.
@@ -208,7 +208,7 @@ def test_unknown(reseller_sandbox): pass
 
 
 @pytest.mark.slow
-def test_mistakes_of_a_marker_and_of_the_file_fail_the_tests_with_a_sandbox(
+def test_wrong_settings_in_a_marker_or_the_file_fail_the_tests_with_a_sandbox(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The marker goes first. Tests ignore the settings of servers."""
@@ -238,7 +238,7 @@ IN_WORDS = {
 }
 
 
-def test_python_names_a_wrong_setting(subtests: pytest.Subtests) -> None:
+def test_an_error_in_python_names_the_wrong_setting(subtests: pytest.Subtests) -> None:
     wrong: Any
     for name, wrong in WRONG.items():
         for value in (wrong, 10**5000, [10**5000], {"v3.ids": 10**5000}):
@@ -252,7 +252,7 @@ def test_python_names_a_wrong_setting(subtests: pytest.Subtests) -> None:
             Sandbox(**{name: "x" * 300})
 
 
-def test_each_source_names_every_wrong_setting_in_a_line(
+def test_errors_of_each_source_have_a_line_for_every_wrong_setting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -279,7 +279,7 @@ def test_each_source_names_every_wrong_setting_in_a_line(
         assert (done.status, done.err.startswith(f"reseller-sandbox: {path}: ")) == (2, True), done.err
 
 
-def test_a_variable_with_nearly_the_name_of_a_setting_is_reported() -> None:
+def test_a_misspelled_environment_variable_is_reported() -> None:
     """And ignored, for another program may use it. The variables of tools and of Kubernetes are known."""
     words = ("serve", "--port", "0", "--certfile", "/no/such.pem")
     done = run(*words, env={"RESELLER_SANDBOX_MAX_WORLD": "1"})
@@ -314,7 +314,9 @@ OWN = sorted(EXAMPLES.keys() - OF_A_SERVER)
 
 
 @given(settings=st.dictionaries(st.sampled_from(OWN), ANYTHING, max_size=3))
-def test_any_python_value_makes_a_sandbox_or_is_refused(settings: dict[str, Any]) -> None:
+def test_any_python_value_of_a_setting_makes_a_sandbox_or_raises_bad_setting(
+    settings: dict[str, Any],
+) -> None:
     with suppress(BadSetting):
         client = Sandbox(**settings).client()
         assert client.get("/_sandbox/health", headers={"Origin": "http://localhost"}).status_code < 500

@@ -25,7 +25,7 @@ def fresh() -> Sandbox:
     return Sandbox(REGISTRY)
 
 
-def test_routes_converters_and_slashes_belong_to_a_single_application(fresh: Sandbox) -> None:
+def test_url_rules_and_converters_of_an_application_do_not_affect_another_application(fresh: Sandbox) -> None:
     class Shouted(BaseConverter):
         regex = "[A-Z]+"
 
@@ -62,7 +62,7 @@ def test_a_url_can_be_built_for_every_route(fresh: Sandbox) -> None:
             assert adapter.match(url.partition("?")[0], method)[1].keys() == rule.arguments
 
 
-def test_first_requests_at_the_same_time_are_all_answered(fresh: Sandbox) -> None:
+def test_simultaneous_first_requests_all_get_an_answer(fresh: Sandbox) -> None:
     paths = (HEALTH, "/v3/nowhere", READ, READ_V2, "/nowhere") * 3
     together = Barrier(len(paths))
 
@@ -90,7 +90,7 @@ def test_a_view_can_be_replaced_before_and_after_its_first_request(fresh: Sandbo
     assert client.get(READ).text == "mine", "a rule that is added later counts from then on"
 
 
-def test_hooks_see_a_request_and_its_answer_and_may_change_the_arguments(fresh: Sandbox) -> None:
+def test_flask_hooks_see_request_and_response_and_can_change_view_arguments(fresh: Sandbox) -> None:
     seen: list[Any] = []
 
     @fresh.app.before_request
@@ -118,7 +118,7 @@ def test_hooks_see_a_request_and_its_answer_and_may_change_the_arguments(fresh: 
         fresh.app.before_request(lambda: None)  # Flask takes hooks before the first request alone
 
 
-def test_hooks_change_the_headers_the_body_or_all_of_an_answer(fresh: Sandbox) -> None:
+def test_flask_hooks_can_change_or_replace_a_response(fresh: Sandbox) -> None:
     hooks: list[Any] = [lambda response: response]
 
     @fresh.app.after_request
@@ -150,13 +150,13 @@ def test_hooks_change_the_headers_the_body_or_all_of_an_answer(fresh: Sandbox) -
         assert ("X-Mine" in answer.headers) is (hook is body)
 
 
-def test_a_hook_answers_in_place_of_the_sandbox(fresh: Sandbox) -> None:
+def test_a_flask_hook_can_answer_instead_of_the_sandbox(fresh: Sandbox) -> None:
     fresh.app.before_request(lambda: ("closed", 503))
     answer = fresh.client().get(READ)
     assert (answer.status_code, answer.text, fresh.journal.find().matching) == (503, "closed", 0)
 
 
-def test_signals_teardown_functions_and_contexts_are_those_of_flask(fresh: Sandbox) -> None:
+def test_flask_signals_teardown_functions_and_contexts_work(fresh: Sandbox) -> None:
     done: list[Any] = []
     fresh.app.teardown_request(done.append)
     fresh.app.teardown_appcontext(done.append)
@@ -175,7 +175,7 @@ def test_signals_teardown_functions_and_contexts_are_those_of_flask(fresh: Sandb
         assert (request.path, request.url_rule is not None) == (READ, True)
 
 
-def test_a_failing_view_is_an_internal_error_of_its_interface(fresh: Sandbox) -> None:
+def test_an_exception_in_a_view_becomes_an_internal_error_of_the_interface(fresh: Sandbox) -> None:
     client = fresh.client()
     for path in (READ, READ_V2, "/_sandbox/clock"):
         with fresh.app.test_request_context(path):
@@ -196,7 +196,7 @@ def test_a_failing_view_is_an_internal_error_of_its_interface(fresh: Sandbox) ->
 
 
 @pytest.mark.parametrize("name", ["v3", "control", "mine"])
-def test_a_hook_of_a_blueprint_is_called_for_its_own_views(fresh: Sandbox, name: str) -> None:
+def test_a_blueprint_hook_runs_only_for_views_of_the_blueprint(fresh: Sandbox, name: str) -> None:
     mine, seen = Blueprint(name, __name__), list[str]()
     mine.before_request(lambda: seen.append(request.path))
     mine.add_url_rule("/mine", view_func=lambda: "mine")

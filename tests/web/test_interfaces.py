@@ -159,7 +159,7 @@ def test_a_third_party_rdap_client_sees_expiry_and_faults_over_a_socket(sandbox:
         assert answer.json().get("errorCode", 200) == status
 
 
-def test_a_registered_interface_has_a_document_coverage_page_and_worlds(sandbox: Sandbox) -> None:
+def test_a_registered_interface_has_openapi_document_coverage_page_and_worlds(sandbox: Sandbox) -> None:
     client = sandbox.app.test_client()
     assert client.get("/_sandbox/openapi/rdap.json").json["paths"].keys() == {
         *("/rdap/domain/{domainName}", "/rdap/nameserver/{hostname}", "/rdap/entity/{handle}", "/rdap/help")
@@ -190,7 +190,7 @@ def test_an_entry_point_registers_an_interface_for_every_command(tmp_path: Path)
 
 
 @pytest.mark.port
-def test_an_interface_made_from_the_page_signs_requests_and_changes_domains(tmp_path: Path) -> None:
+def test_the_example_interface_of_the_manual_signs_requests_and_changes_domains(tmp_path: Path) -> None:
     (tmp_path / "notes_of_page.py").write_text(NOTES)
     sandbox = Sandbox(interfaces=["notes_of_page:INTERFACE"])
     with sandbox.serve() as server:
@@ -204,7 +204,7 @@ def test_an_interface_made_from_the_page_signs_requests_and_changes_domains(tmp_
     assert (last.operation, last.account, last.domains) == ("notes.autorenew", "main", (NAME,))
 
 
-def test_advice_finds_mistakes_through_an_interface_made_from_the_page(tmp_path: Path) -> None:
+def test_advice_finds_mistakes_in_requests_to_the_example_interface_of_the_manual(tmp_path: Path) -> None:
     (tmp_path / "notes_of_page.py").write_text(NOTES)
     sandbox = Sandbox(interfaces=["notes_of_page:INTERFACE"])
     client, lost = sandbox.client(), {"operation": "notes.renew"}
@@ -223,7 +223,7 @@ def test_advice_finds_mistakes_through_an_interface_made_from_the_page(tmp_path:
     assert rules() == []
 
 
-def test_an_interface_that_cannot_be_loaded_is_a_bad_setting() -> None:
+def test_an_interface_with_an_import_error_raises_bad_setting() -> None:
     for name, reason in {
         "nowhere:X": "interface 'nowhere:X' cannot be loaded: No module named 'nowhere'",
         "json:loads": "interface 'json:loads' is not a PublicInterface",
