@@ -65,7 +65,11 @@ class ClimbV2(Climb):
         form = f"The content type {FORM[1]} is not JSON; v2.request_format=json_or_form would accept it."
         raw = b"[" if self.method != "GET" else None
         rungs: list[Any] = [
-            ("invalid_host", f"400 The request has the Host header 'no host'. {reason}.", request(host="")),
+            (
+                "invalid_host",
+                f"400 The request has the invalid Host header 'no host'. {reason}.",
+                request(host=""),
+            ),
             ("body_too_large", f"413 The body is larger than the {most}.", request(raw=raw)),
             ("unknown_world", "404 There is no world 'nowhere'.", request(prefix="")),
             ("version_not_served", "501 no implementation for this version", request(version="V2.0")),
@@ -76,7 +80,7 @@ class ClimbV2(Climb):
             rungs += [
                 b"a=1",
                 ("unsupported_media_type", f"415 {form}", request(content_type=JSON), b"[1]"),
-                ("malformed_body", "400 The body is invalid: it must be a JSON object.", request(raw=None)),
+                ("malformed_body", "400 The body is invalid: expected a JSON object.", request(raw=None)),
             ]
         return rungs
 

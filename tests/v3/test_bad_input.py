@@ -119,7 +119,7 @@ def test_the_refusal_names_the_place_of_a_mistake(api: Api) -> None:
     for raw, place in [
         (b'{"a', "unterminated string starting at line 1, column 2."),
         (b'{"a":}', "expecting value at line 1, column 6."),
-        (b"\xef\xbb\xbf{}", "a byte order mark, which JSON does not have."),
+        (b"\xef\xbb\xbf{}", "a byte order mark, which JSON does not allow."),
     ]:
         assert api.call("POST", create, raw).message.endswith(place)
 

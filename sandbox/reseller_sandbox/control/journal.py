@@ -298,7 +298,7 @@ class Journal(Keyed[RequestRecord]):
     def _page(
         self, text: str | None, until: Any, before: int | None, limit: int, match: Matching
     ) -> tuple[Iterable[Entry], dict[str, Any]]:
-        """Return the journal entries of one list, and the fields that every list has, such as ``matching``."""
+        """Return the journal entries of one list, and the other fields of the list, such as ``matching``."""
         journal, matching = self._world.journal, self._matching(text, until, match)
         totals = {
             "matching": len(matching),
@@ -337,8 +337,8 @@ class Journal(Keyed[RequestRecord]):
         """Return the matching requests as a file for other programs, with secrets masked.
 
         Args:
-            format: ``har`` is an HTTP archive for browsers and proxies. ``ndjson`` has a line of JSON for each
-                request.
+            format: ``har`` is an HTTP archive for browsers and proxies. ``ndjson`` has a line of JSON
+                for each request.
         """
         entries = self._matching(text, until, match)
         if format == "har":

@@ -170,8 +170,8 @@ class RecordingRecord(Result, frozen=True, kw_only=True):
 class WorldSummary(Result, frozen=True, kw_only=True):
     """A world: its name, path prefix, time, seed and size.
 
-    ``requests`` counts all requests to the world. ``idle_seconds`` is the time since the last use of the world,
-    by the machine's clock.
+    ``requests`` counts all requests to the world. ``idle_seconds`` is the time since the last use of the
+    world, by the machine's clock.
     """
 
     name: str

@@ -1,1 +1,1 @@
-"""HTTP: declared endpoints and the pipeline that every request takes."""
+"""HTTP: endpoints, and the pipeline that handles every request."""

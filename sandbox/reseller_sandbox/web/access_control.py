@@ -26,26 +26,26 @@ from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.web.context import RequestContext
 
-#: The header of the control token.
+#: The request header that carries the control token.
 HEADER = "X-Sandbox-Token"
 
-#: The option that sets the service's own addresses.
+#: The command-line option that sets the public addresses of the service.
 _PUBLIC_URL = "--public-url"
 
-#: The path that needs no token, so that a health check works without it.
+#: The path of the health check, which needs no token.
 HEALTH = "/_sandbox/health"
 
-#: The page's static files. They contain no data, so links from any site may lead to them.
+#: The path of the page's static files. The files contain no data, so any site may link to them.
 PAGE = "/_sandbox/page"
 
 #: Values of ``Sec-Fetch-Site`` for requests from another site or another origin.
 _OTHER_SITES = ("cross-site", "same-site")
 
 #: Top-level labels that cannot be registered, so that no third party can point such a name to this machine.
-#: ``local`` is not among them: in that zone each machine on the network chooses its own name.
+#: ``local`` is not in the set, because each machine on a network can choose a name that ends with ``.local``.
 _RESERVED_LABELS = frozenset({"example", "internal", "invalid", "localhost", "test"})
 
-#: The header of the page's second secret.
+#: The request header in which the page sends its second secret with each change.
 CHANGE = "X-Sandbox-Change"
 
 _READING_METHODS = ("GET", "HEAD")
@@ -58,7 +58,7 @@ def _same(sent: str, expected: str) -> bool:
 
 
 def _cookie_name(request: RequestContext) -> str:
-    """Return the cookie name, which includes the port.
+    """Return the name of the page's cookie, which includes the port.
 
     Browsers share cookies between all ports of a host.
     """
@@ -83,11 +83,11 @@ class Gate(Quiet, frozen=True, kw_only=True):
 
     @property
     def page_word(self) -> str:
-        """The second secret, which the page sends with each change. It is empty without a token."""
+        """The page's second secret, besides the cookie. The page sends this secret with each change."""
         return self._digest("change") if self.token is not None else ""
 
     def page_cookie(self, request: RequestContext, *, ended: bool = False) -> str:
-        """Return the Set-Cookie header that replaces the token in the browser, or that removes the cookie."""
+        """Return the Set-Cookie header whose cookie replaces the token. ``ended`` removes the cookie."""
         value = "" if ended else self._digest("cookie")
         parts = [f"{_cookie_name(request)}={value}", "Path=/", "HttpOnly", "SameSite=Strict"]
         parts += ["Max-Age=0"] if ended else []
@@ -95,7 +95,7 @@ class Gate(Quiet, frozen=True, kw_only=True):
         return "; ".join(parts)
 
     def _is_page(self, request: RequestContext) -> bool:
-        """Whether the request has the cookie and, if it changes something, the second secret."""
+        """Whether a request has the page's cookie. A change also requires the page's second secret."""
         header = request.headers.get("Cookie", "")
         cookies = parse_cookie(header if header.isascii() else "")  # Werkzeug raises for bad UTF-8
         if not _same(cookies.get(_cookie_name(request), ""), self._digest("cookie")):
@@ -176,12 +176,12 @@ def can_be_registered(name: str) -> bool:
 
 
 def _place(netloc: str, scheme: str) -> str:
-    """Return a host and port in the form of an origin with ``scheme``."""
+    """Return ``netloc`` (host and port) in lower case, without the default port of ``scheme``."""
     return netloc.lower().removesuffix(f":{_DEFAULT_PORTS.get(scheme, '')}")
 
 
 def _name(netloc: str) -> str:
-    """Return the host in a Host header."""
+    """Return the host of ``netloc`` (host and port), without brackets."""
     if netloc.startswith("["):
         return netloc[1:].partition("]")[0]
     return netloc.partition(":")[0].lower()

@@ -35,7 +35,7 @@ from reseller_sandbox.web.interface import Interface, Mount
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
-#: A version of v2.0 in a path.
+#: The pattern of a version in a path, such as ``v2.0``.
 VERSION = r"[Vv][0-9]+\.[0-9]+"
 
 #: A route: its name, its path and its method.
@@ -44,36 +44,36 @@ Route: TypeAlias = tuple[str, str, str]
 #: The view of each route.
 Views: TypeAlias = Mapping[Route, Callable[..., Response]]
 
-#: The number of paths that are remembered with their routes, and their maximum length.
+#: The number of paths whose routes are cached, and the maximum length of such a path.
 _REMEMBERED = 1024
 _LONGEST = 200
 
 
-#: Paths outside the API, each with the path that answers it. Browsers get the page at ``/``.
+#: Short paths outside the API, each with the path that serves it. A browser gets the page at ``/``.
 _ALIASES = {"/": f"{PAGE}/addresses", "/favicon.ico": f"{PAGE}/icon.svg", "/health": HEALTH}
 
 
 class _Digits(BaseConverter):
-    """An integer without a sign, of any length."""
+    """A URL converter for an unsigned integer of any length."""
 
     regex = "[0-9]+"
 
 
 class _Version(BaseConverter):
-    """A version such as ``V2.0``, whether it is served or not."""
+    """A URL converter for a version such as ``V2.0``, even if no interface has this version."""
 
     regex = VERSION
 
 
 class _Rest(BaseConverter):
-    """The rest of a path, with slashes."""
+    """A URL converter for the rest of a path, which can contain slashes."""
 
     regex = r"[\s\S]+"
     part_isolating = False
 
 
 class LazyRule(Rule):
-    """A rule whose URL builders are compiled when the first URL is built. The sandbox itself builds none."""
+    """A routing rule that compiles its URL builder only when an application builds a URL."""
 
     def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
         compiled = cache(super()._compile_builder)
@@ -81,7 +81,7 @@ class LazyRule(Rule):
 
 
 def route_map(routes: tuple[Route, ...]) -> Map:
-    """Return the map of ``routes``."""
+    """Return a URL map with a routing rule for each of ``routes``."""
     rules = Map(
         [LazyRule(path, endpoint=name, methods=[method]) for name, path, method in routes],
         merge_slashes=False,
@@ -91,7 +91,7 @@ def route_map(routes: tuple[Route, ...]) -> Map:
     return rules
 
 
-#: Applications with the same routes share one map, which nothing changes.
+#: Applications with the same routes share one map, so nothing may change that map.
 _shared_map = lru_cache(maxsize=8)(route_map)
 
 
@@ -108,7 +108,7 @@ class Adapter(MapAdapter):
         self._application = application
 
     def match(self, *arguments: Any, **options: Any) -> Any:
-        """Return the rule that takes the request, and its arguments.
+        """Return the routing rule that matches the request, and the values of its placeholders.
 
         The rules of recent paths are cached, unless the application has its own map, which may change.
         """
@@ -125,10 +125,10 @@ class Adapter(MapAdapter):
 
 
 class Application(Flask):
-    """An application that makes the routes of a mount when the first request for one of its paths comes.
+    """A Flask application that adds the routes of an interface at the first request for that interface.
 
-    ``views`` returns the views of an interface. ``rules`` is the map of the routes that have been made. The
-    first use of ``url_map`` makes all of them and gives the application its own map, to which a user of Flask
+    ``views`` returns the views of an interface. ``rules`` is the map of the routes that have been added. The
+    first use of ``url_map`` adds all routes and gives the application its own map, to which a user of Flask
     may add rules. If no hook, signal or session of Flask is in use, the view is called directly.
     """
 
@@ -137,7 +137,8 @@ class Application(Flask):
     def __init__(
         self, name: str, mounts: Sequence[Mount] = (), views: Callable[[Interface], Views] = lambda _: {}
     ) -> None:
-        self.has_own_map = True  # Flask's own map, until there are routes
+        # Until the routes are known, the application uses the map that ``Flask.__init__`` creates.
+        self.has_own_map = True
         self._unloaded: Sequence[Mount] = ()
         super().__init__(name, static_folder=None)
         self.rules = _shared_map(())
@@ -149,7 +150,7 @@ class Application(Flask):
 
     @property
     def url_map(self) -> Map:
-        """All routes, in a map of this application alone."""
+        """The map of all routes. The map belongs to this application alone, so a user may change it."""
         self._load(self._unloaded)
         if not self.has_own_map:
             with self._loading:
@@ -165,12 +166,12 @@ class Application(Flask):
         return tuple(chain.from_iterable(self._routes.values()))
 
     def _load(self, mounts: Sequence[Mount]) -> None:
-        """Make the routes of ``mounts``."""
+        """Add the routes of the interfaces at ``mounts``."""
         if not mounts:
             return
         with self._loading:
             for mount in mounts:
-                if mount not in self._unloaded:  # another thread has made them in the meantime
+                if mount not in self._unloaded:  # another thread has added the routes in the meantime
                     continue
                 views = self._views(mount.interface)
                 self._routes[mount] = tuple(views)
@@ -189,15 +190,15 @@ class Application(Flask):
         return Adapter(self, request)
 
     def wsgi_app(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a request.
+        """Answer a request. The path prefix ``/_worlds/{name}`` chooses the world.
 
-        Take the name of its world from the prefix ``/_worlds/{name}`` of its path. Browsers get the page at
-        ``/``, and other clients the addresses of the server. The journal does not record such requests.
+        Browsers get the page at ``/``, and other clients the addresses of the server. The journal does not
+        record such requests.
         """
         path: str = environ["PATH_INFO"]
         if path.startswith("/_worlds/"):
             name, _, rest = path.removeprefix("/_worlds/").partition("/")
-            # because WSGI passes bytes as latin-1
+            # WSGI passes the bytes of a path as latin-1 text.
             environ[ENV_WORLD] = name.encode("latin-1").decode("utf-8", "replace")
             environ[ENV_PREFIX] = f"/_worlds/{name}"
             environ["PATH_INFO"] = f"/{rest}"
@@ -209,7 +210,7 @@ class Application(Flask):
         return imitated(body, environ[Env.DELIVERY])
 
     def full_dispatch_request(self, *context: Any) -> Response:
-        """Return the answer of the view."""
+        """Return the response of the view. Skip Flask's other steps if no hook or session needs them."""
         rule = request.url_rule
         if context or rule is None or hasattr(rule, "provide_automatic_options") or self._is_hooked():
             return super().full_dispatch_request(*context)
@@ -243,17 +244,17 @@ class Application(Flask):
 
 
 def _at_root(environ: WSGIEnvironment) -> str:
-    """Return the path that answers a request for ``/``. A client that prefers JSON gets an error in JSON."""
+    """Return the path that serves ``/``: the page, the addresses, or ``/`` itself for an error in JSON."""
     accepted = parse_accept_header(environ.get("HTTP_ACCEPT", ""), MIMEAccept)
     html, json = accepted["text/html"], accepted["application/json"]
     return PAGE if html > json else "/" if json > html else _ALIASES["/"]
 
 
 class WholeResponse(Response):
-    """An answer with a complete body and no cookies.
+    """A response with a complete body and no cookies.
 
-    It is sent without conversion unless a Flask hook has read its headers or set another body, because
-    creating Werkzeug's header object takes longer than sending the answer.
+    The response is sent without conversion unless a Flask hook has read its headers or set another body,
+    because creating Werkzeug's header object takes longer than sending the response.
     """
 
     default_mimetype = None
@@ -290,7 +291,7 @@ class WholeResponse(Response):
 
 @lru_cache(maxsize=64)
 def _attributes(status: int) -> Mapping[str, Any]:
-    """Return the cached attributes of a response with ``status``, slow to compute."""
+    """Return the attributes of a response with ``status``, cached because Werkzeug is slow."""
     excluded = ("headers", "response", "_on_close")
     return {name: value for name, value in vars(Response(status=status)).items() if name not in excluded}
 

@@ -20,7 +20,7 @@ from reseller_sandbox.worlds import World
 
 
 def find(request: RequestContext, world: World) -> str:
-    """Return the name of the first answer in ``world`` that matches, or an empty text."""
+    """Return the name of the first canned answer that matches ``request``, or an empty string."""
     answers = world.snapshot.answers.items()
     return next((name for name, answer in answers if answer.match(request) is not None), "")
 
@@ -29,7 +29,8 @@ def respond(request: RequestContext, world: World) -> Answer:
     """Return the canned answer ``request.canned``, and count the request."""
     answers = world.snapshot.answers
     answer = answers.get(request.canned)
-    if answer is None:  # removed while a fault delayed the request, or added after a stale state
+    # The answer was removed while a fault delayed the request, or does not exist in an older state.
+    if answer is None:
         reason = f"the canned answer {request.canned} does not exist"
         raise Refused(UNKNOWN_PATH, method=request.method, path=request.path, nearest=reason)
     counted = replace(answer, matched=answer.matched + 1)
@@ -48,7 +49,7 @@ def respond(request: RequestContext, world: World) -> Answer:
 
 
 class _Values:
-    """The values of the placeholders in one answer."""
+    """The values of the placeholders in one canned answer."""
 
     def __init__(self, request: RequestContext, world: World, answer: CannedAnswer) -> None:
         self._request = request
@@ -57,7 +58,7 @@ class _Values:
         self._of_path = answer.match(request) or {}
 
     def __call__(self, placeholder: str) -> Any:
-        """Return the value of a placeholder, or None if there is none."""
+        """Return the value of ``placeholder``, or None if the request has no such value."""
         root, *rest = placeholder.split(".")
         if root in self._of_path:
             return self._of_name(self._of_path[root], rest[0]) if rest else self._of_path[root]
@@ -88,7 +89,7 @@ class _Values:
 
 
 def _within(value: Any, keys: Sequence[str]) -> Any:
-    """Return the part of a JSON value at ``keys``, or None."""
+    """Return the part of a JSON value to which ``keys`` lead, or None if there is no such part."""
     for key in keys:
         if isinstance(value, Mapping):
             value = value.get(key)

@@ -36,16 +36,17 @@ if TYPE_CHECKING:
 
     from reseller_sandbox.web.interface import Endpoint, Interface
 
-#: Keys of the WSGI environment: the name of the world that the path chose, and that part of the path.
+#: Keys of the WSGI environment: the world that the path prefix chose, and the prefix itself.
 ENV_WORLD, ENV_PREFIX = "sandbox.world", "sandbox.prefix"
 
-#: Keys of a domain name in a path or a body.
+#: The path placeholders and body keys whose value is a domain name.
 NAME_KEYS = ("domainName", "domain_name")
 
 #: The maximum number of domain names in a line of the log.
 _NAMED = 3
 
-#: The maximum size of a body that is searched for secrets before the next request is answered.
+#: The maximum size in bytes of a body that is searched for secrets before a log line is written. The search
+#: blocks other requests.
 _SEARCHED = 1 << 16
 
 
@@ -96,7 +97,7 @@ class RequestContext(Struct, dict=True):
     headers_out: dict[str, str] = field(default_factory=dict)
     arguments: dict[str, Any] = field(default_factory=dict)
 
-    # Effects: ``without_effects`` leaves out the fields from here on.
+    # The fields from here on are effects of the request. ``without_effects`` leaves them out.
     begun: bool = False
     cause: str = ""
     step: int = 0
@@ -117,7 +118,7 @@ class RequestContext(Struct, dict=True):
 
     @classmethod
     def of(cls, interface: Interface, endpoint: Endpoint | None, arguments: dict[str, str]) -> RequestContext:
-        """Return the context of Flask's current request. Its body is not read yet."""
+        """Return the context of Flask's current request, without reading the body."""
         request: flask.Request = cast(Any, flask.request)._get_current_object()
         environ = request.environ
         return cls(
@@ -136,7 +137,7 @@ class RequestContext(Struct, dict=True):
         )
 
     def without_effects(self) -> RequestContext:
-        """Return the context of the same request without effects, number and faults."""
+        """Return a context of the same request without its number, its faults and its effects."""
         names = self.__struct_fields__
         return RequestContext(*[getattr(self, name) for name in names[: names.index("begun")]])
 
@@ -157,7 +158,7 @@ class RequestContext(Struct, dict=True):
         if value == []:
             return {}
         if not isinstance(value, dict):
-            raise _malformed("it must be a JSON object")
+            raise _malformed("expected a JSON object")
         return value
 
     @property
@@ -189,13 +190,13 @@ class RequestContext(Struct, dict=True):
         return next((value for key, value in self.query if key == name), None)
 
     def _sent_headers(self) -> dict[str, str]:
-        """Return the first headers, each cut to a limit."""
+        """Return the first headers of the request, with names and values cut to a maximum length."""
         headers = islice(self.headers.items(), redact.MOST_HEADERS)
         return {name[: redact.LONGEST_HEADER]: value[: redact.KEPT_OF_A_HEADER] for name, value in headers}
 
     @property
     def instance(self) -> str:
-        """The mark of this start of the server, or an empty string without a server."""
+        """The id that the server got when it started, or an empty string without a server."""
         return str(self.environ.get(Env.SERVED, ""))
 
     @property
@@ -221,17 +222,18 @@ class RequestContext(Struct, dict=True):
         return self.sender.name if self.sender is not None and self.admitted else None
 
     def recognise(self, sender: tuple[World, Account] | None) -> None:
-        """Note the sender of a refused request, unless the path chose another world."""
+        """Set the world and the sender of a refused request, unless the path chose another world."""
         if sender is not None and self.world in (None, sender[0]):
             self.world, self.sender = sender
 
     def assumed_in(self, world: World) -> Assumptions:
-        """Return the assumptions of ``world``. Each one that is read is noted in ``relied_on``."""
+        """Return the assumptions of ``world``. An assumption that is read is added to ``relied_on``."""
         return watched(world.assumptions, self.relied_on)
 
     def ignore(self, keys: Sequence[str]) -> None:
-        """Note keys that the operation reads, but that have no effect on this request."""
-        new = [key for key in keys if key not in self.ignored]  # a fault can run a request twice
+        """Report keys that have no effect on this request, although the operation reads them."""
+        # A fault can run a request twice, so some keys may have been reported already.
+        new = [key for key in keys if key not in self.ignored]
         if new:
             unread = self.headers_out.get(IGNORED)
             self.ignored = (*new, *self.ignored)
@@ -288,7 +290,7 @@ class RequestContext(Struct, dict=True):
 
     @property
     def stage(self) -> Stage | None:
-        """The stage of the domain before the request, if the request names exactly one.
+        """The stage of the request's domain before the request, or None without exactly one domain.
 
         The order is the sender's if there is one, otherwise the registrant's.
         """
@@ -298,7 +300,7 @@ class RequestContext(Struct, dict=True):
         return order.stage if order is not None else None
 
     def entry(self, status: int = 0, answer: bytes = b"", error: str = "") -> Entry:
-        """Return the journal entry of the request in its present state."""
+        """Return a journal entry with all facts that are known about the request so far."""
         assert self.before is not None
         return Entry(
             id=self.cause,
@@ -391,7 +393,7 @@ class RequestContext(Struct, dict=True):
 # JSON, read strictly
 
 
-#: Returns a value as compact UTF-8 JSON. Half a surrogate pair raises UnicodeEncodeError.
+#: Converts a value to compact UTF-8 JSON. Half a surrogate pair raises UnicodeEncodeError.
 json_bytes = msgspec.json.Encoder(decimal_format="number").encode
 
 
@@ -410,7 +412,7 @@ def read_json(raw: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise _malformed(f"byte {error.start} is not UTF-8") from None
     if text.startswith("\ufeff"):
-        raise _malformed("it begins with a byte order mark, which JSON does not have")
+        raise _malformed("the text begins with a byte order mark, which JSON does not allow")
     try:
         value = _decode(text)
         if "\\ud" in text or "\\uD" in text:
@@ -418,11 +420,11 @@ def read_json(raw: bytes) -> Any:
     except json.JSONDecodeError as error:
         problem = (error.msg[:1].lower() + error.msg[1:]).removesuffix(" at")
         place = f"line {error.lineno}, column {error.colno}"
-        raise _malformed(f"it is not JSON: {problem} at {place}") from None
+        raise _malformed(f"JSON syntax error: {problem} at {place}") from None
     except UnicodeEncodeError:
-        raise _malformed("a string in it holds half a surrogate pair") from None
+        raise _malformed("a JSON string has half a surrogate pair") from None
     except RecursionError:
-        raise _malformed("it is nested too deeply") from None
+        raise _malformed("the JSON is nested too deeply") from None
     except ValueError:
         raise _malformed("a number in it has too many digits") from None
     return value
@@ -438,18 +440,18 @@ def _decimal(digits: str) -> Decimal:
 
 
 def _reject_constant(name: str) -> None:
-    raise _malformed(f"it is not JSON: {name} is not a JSON value")
+    raise _malformed(f"{name} is not a JSON value")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
         (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
-        raise _malformed(f"the key {key[:60]!r} comes twice in one object")
+        raise _malformed(f"the key {key[:60]!r} occurs twice in one object")
     return value
 
 
-# Its hooks for objects let other threads run.
+# The hook for objects runs Python code, so other threads can run while a large body is decoded.
 _decode = json.JSONDecoder(
     parse_float=_decimal, parse_constant=_reject_constant, object_pairs_hook=_object
 ).decode

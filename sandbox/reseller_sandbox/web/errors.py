@@ -26,7 +26,7 @@ STATUS: Mapping[Category, HTTPStatus] = {
     Category.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
-#: Rules that can apply before an operation is reached, or instead of it.
+#: Rules that can refuse any request, even a request that reaches no operation.
 ANYWHERE: tuple[Rule, ...] = (
     refusals.UNKNOWN_PATH,
     refusals.METHOD_NOT_ALLOWED,
@@ -36,7 +36,7 @@ ANYWHERE: tuple[Rule, ...] = (
     refusals.MAINTENANCE,
 )
 
-#: Problems of a request before it reaches an operation. No interface documents them for single operations.
+#: Rules about requests that reach no operation. The documents of single operations leave these rules out.
 TRANSPORT: tuple[Rule, ...] = (
     refusals.INVALID_HOST,
     refusals.BODY_TOO_LARGE,
@@ -64,12 +64,12 @@ def status_of(rule: Rule) -> HTTPStatus:
 
 
 def body_of(refused: Refused) -> dict[str, str]:
-    """Return an error as ``error``, the rule's code, and ``message``, its sentence."""
+    """Return the body of an error response: ``error`` (the rule's code) and ``message``."""
     return {"error": refused.rule.code, "message": refused.message}
 
 
 class ErrorEntry(NamedTuple):
-    """An error in a document: HTTP status, fixed body values and its line in a list."""
+    """An error in an OpenAPI document: HTTP status, fixed values of the body, and a line of text."""
 
     status: int
     body: Mapping[str, object]
@@ -77,11 +77,11 @@ class ErrorEntry(NamedTuple):
 
 
 def documented_error(rule: Rule, wording: Wording, *, always_200: bool = False) -> ErrorEntry:
-    """Return a rule as documents show it, with a body like ``body_of``."""
+    """Return the ``ErrorEntry`` of a rule whose responses have a body as from ``body_of``."""
     status = HTTPStatus.OK if always_200 else status_of(rule)
     return ErrorEntry(int(status), {"error": rule.code}, f"`{rule.code}`: {sentence(rule, wording)}")
 
 
 def sentence(rule: Rule, wording: Wording) -> str:
-    """Return the sentence of a rule with the names of its facts as placeholders."""
+    """Return the message of a rule with placeholders for the facts, such as ``{limit}``."""
     return wording.with_words(rule.sentence).replace("!r}", "}")

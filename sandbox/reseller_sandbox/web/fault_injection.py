@@ -21,10 +21,10 @@ from reseller_sandbox.worlds import World
 from reseller_sandbox.worlds.journal import Arrival
 from reseller_sandbox.worlds.snapshot import to
 
-#: The errors about a number of years, each with the zone's field for the limit.
+#: The errors about a term in years, each with the field of a zone that has the limit.
 _LIMITS = {PERIOD_TOO_LONG.code: "max_years", PERIOD_TOO_SHORT.code: "min_years"}
 
-#: The journal's answer for a request without a response.
+#: The answer in the journal entry of a request that gets no response.
 NO_ANSWER = Answer(0, b"")
 
 
@@ -39,8 +39,8 @@ class Postponed(Exception):
 def before(request: RequestContext, world: World) -> Effects:
     """Apply the faults that act before the operation, under the world's lock.
 
-    Return their effects. If the world was rewound while the request waited, the connection closes. Raise
-    ``Postponed`` if the operation takes effect only after a delay.
+    Return the effects of the faults. If the world was rewound while the request waited, the connection
+    closes. Raise ``Postponed`` if the operation takes effect only after a delay.
     """
     world.settle()
     request.before = world.snapshot
@@ -48,7 +48,8 @@ def before(request: RequestContext, world: World) -> Effects:
     apply = _released(held, world) if held else _applied("before", request, world, Effects())
     if apply is None:
         return Effects(cut=TcpClose())
-    if held is not None:  # a rewind to before the request restores the counts from before its arrival
+    # If the world is rewound to this state, the counts of its faults must not include this request.
+    if held is not None:
         snapshot = world.snapshot
         request.before = replace(snapshot, faults=snapshot.faults.without(held))
     effects = apply.effects
@@ -73,7 +74,7 @@ def after(request: RequestContext, world: World, answer: Answer) -> Answer:
 
 
 def twice(request: RequestContext, returned: str, execute: Callable[[], Answer]) -> Answer:
-    """Run the operation twice. Return the response named by ``returned``: first or second."""
+    """Run the operation twice. Return the first or the second response, as ``returned`` says."""
     first, cause = execute(), request.cause
     changes, refused, headers_out = request.changes, request.refused, dict(request.headers_out)
     request.changes, request.refused, request.cause = (), None, f"{cause}:duplicate"
@@ -89,7 +90,7 @@ def twice(request: RequestContext, returned: str, execute: Callable[[], Answer])
 
 
 def _delay(apply: Strike, request: RequestContext, world: World) -> None:
-    """Delay a request and store the data that resuming it needs."""
+    """Delay a request, and store the data with which the server can resume the request."""
     snapshot = world.snapshot
     matched = sum(count.matched for count in snapshot.faults.counts.values())
     arrival = Arrival(snapshot.log.number, matched, request.at)
@@ -98,7 +99,7 @@ def _delay(apply: Strike, request: RequestContext, world: World) -> None:
 
 
 def _applied(phase: Phase, request: RequestContext, world: World, effects: Effects) -> Strike:
-    """Apply the rules of ``world`` for ``phase`` and update their counts."""
+    """Apply the fault rules of ``world`` for ``phase``, and update the counts of the rules."""
     snapshot = world.snapshot
     faults, apply = snapshot.faults.apply(phase, request, request.at, snapshot.state.seed, effects)
     if faults is not snapshot.faults:
@@ -107,7 +108,7 @@ def _applied(phase: Phase, request: RequestContext, world: World, effects: Effec
 
 
 def _released(strike: Strike, world: World) -> Strike | None:
-    """Release a delayed request. Return None if a rewind has removed it."""
+    """Release a delayed request. Return None if a rewind has removed the request."""
     faults = world.snapshot.faults
     if strike not in faults.waiting:
         return None
@@ -116,7 +117,7 @@ def _released(strike: Strike, world: World) -> Strike | None:
 
 
 def past(world: World, commits: int) -> World:
-    """Return ``world`` before its last ``commits`` commits, or before all of them."""
+    """Return ``world`` as it was ``commits`` commits ago, or before its first commit."""
     entries = [entry for entry in reversed(world.journal.entries) if entry.changes]
     if not entries:
         return world
@@ -125,7 +126,7 @@ def past(world: World, commits: int) -> World:
 
 
 def _joined(first: Sequence[Change], second: Sequence[Change]) -> list[Change]:
-    """Return the changes of two transactions as one list, without reverted changes."""
+    """Return the changes of two transactions as one list. Leave out changes that the second reverted."""
     changes = {(change.table, change.key): change for change in first}
     for change in second:
         at = (change.table, change.key)
@@ -134,7 +135,7 @@ def _joined(first: Sequence[Change], second: Sequence[Change]) -> list[Change]:
 
 
 def deliver(effects: Effects, answer: Answer, request: RequestContext, world: World) -> Answer:
-    """Set the delivery for the server. Return the response to send."""
+    """Apply ``effects`` to a response. Set how the server delivers it, and return the response to send."""
     request.after = world.snapshot
     if effects.delivery is not None:
         request.environ[Env.DELIVERY] = effects.delivery
@@ -165,7 +166,7 @@ def _replacement(instead: Instead, request: RequestContext, world: World) -> tup
 
 
 def _facts(request: RequestContext, world: World, error: str) -> dict[str, object]:
-    """Return the facts of the request that the message of ``error`` can use."""
+    """Return facts about a request for the placeholders in the message of ``error``."""
     names, account, zones = request.domains, request.sender, world.state.zones
     facts: dict[str, object] = {"name": names[0]} if names else {}
     if account is not None:

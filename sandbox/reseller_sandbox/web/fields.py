@@ -36,22 +36,22 @@ if TYPE_CHECKING:
     from reseller_sandbox.registry.assumptions import Assumptions
     from reseller_sandbox.worlds import World
 
-#: The JSON Schema of a field, in its attribute ``shape``. If the schema depends on the assumptions, the
-#: field has a method ``shape_under`` instead.
+#: The type of a field's attribute ``shape``, which is a JSON Schema. If the schema depends on the
+#: assumptions, the field has a method ``shape_under`` instead.
 Shaped = dict[str, object]
 
 #: The number of records that a field caches.
 _REMEMBERED = 2048
 
-#: The maximum length of the problems in a refusal.
+#: The maximum number of characters that a refusal uses to list problems.
 _LONGEST_PROBLEMS = 2000
 
-#: A function that returns a value as JSON data.
+#: A function that converts a value to JSON values.
 Write = Callable[[Any], Any]
 
 
 class FunctionField(fields.Field[Any]):
-    """A field with one function that writes each value except None."""
+    """A field whose function ``writes`` converts each value except None to JSON."""
 
     writes: Write
 
@@ -61,12 +61,12 @@ class FunctionField(fields.Field[Any]):
 
 @cache
 def wire_fields(schema: Schema | None) -> Mapping[str, fields.Field[Any]]:
-    """Return the fields of a schema by their JSON keys. Without a schema there are none."""
+    """Return the fields of a schema by JSON key. Without a schema, return an empty mapping."""
     return {field.data_key or name: field for name, field in schema.fields.items()} if schema else {}
 
 
 def writer(schema: Schema) -> Write:
-    """Return the function that writes a record as ``schema`` describes it.
+    """Return a function that converts a record to JSON values, as ``schema`` describes.
 
     A record is a mapping or an object. Fields that the record lacks are omitted, and None is written as
     null. If the schema has ``rest``, the entries of that attribute are written after the fields.
@@ -92,7 +92,7 @@ def writer(schema: Schema) -> Write:
 
 
 def _value_writer(field: Any) -> Write:
-    """Return the function that writes a field's values, except None."""
+    """Return a function that converts the values of a field, except None, to JSON values."""
     serialize = type(field)._serialize
     if serialize is FunctionField._serialize:
         return cast(FunctionField, field).writes
@@ -105,7 +105,7 @@ def _value_writer(field: Any) -> Write:
 
 
 class QuickSchema(Schema):
-    """A JSON object that is written ten times as fast as by marshmallow.
+    """A schema of a JSON object that converts records ten times as fast as marshmallow does.
 
     Unknown keys are ignored.
     """
@@ -121,22 +121,22 @@ class QuickSchema(Schema):
         return writer(self)
 
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:
-        """Return ``obj`` as JSON values. Attributes that it lacks are omitted."""
+        """Convert ``obj`` to JSON values. Leave out the fields that ``obj`` lacks."""
         if self.many if many is None else many:
             return [self._write(record) for record in obj]
         return self._write(obj)
 
 
 class Shape(QuickSchema):
-    """A JSON object. Unknown keys are ignored, and null means that a key is missing."""
+    """A schema of a JSON object. Unknown keys are ignored, and null means that a key is missing."""
 
     error_messages = {"type": "must be an object", "unknown": "is not known here"}  # noqa: RUF012
 
-    #: Two names of one key. A request must have at least one of them.
+    #: Two names of one key. A request must have at least one of these names.
     alternatives: ClassVar[tuple[str, ...]] = ()
 
     def additional_keys(self, world: World) -> Collection[str]:
-        """Return the keys that are read in ``world`` in addition to those of the fields."""
+        """Return the keys that a request to ``world`` can have in addition to the keys of the fields."""
         return ()
 
     def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:
@@ -309,13 +309,13 @@ class Array(fields.List[Any]):
 
 
 class InnerObject(fields.Nested):
-    """A JSON object inside another."""
+    """A JSON object inside another JSON object."""
 
     default_error_messages = {"type": "must be an object", "required": "is missing"}  # noqa: RUF012
 
 
 class CachedObject(FunctionField, InnerObject):  # type: ignore[misc]  # the first base writes, the second reads
-    """A JSON object that is cached, so nothing may change it.
+    """A JSON object whose converted value is cached, so that nothing may change the value.
 
     Its value is a tuple that begins with an immutable record. Its method ``values`` returns the values to
     show. Two tuples of the same record are equal if they show the same values.
@@ -390,7 +390,7 @@ def problems(errors: Any, value: Any, path: str = "") -> Iterator[tuple[str, str
 
 
 def load(schema: Schema, values: Any) -> dict[str, Any]:
-    """Return ``values`` read by ``schema``.
+    """Validate ``values`` with ``schema``, and return the result.
 
     Raise ``invalid_parameter`` with all problems.
     """
@@ -410,7 +410,7 @@ def _part(value: Any, key: Any) -> Any:
 
 
 class ParameterField(fields.Raw):
-    """A key that a record may contain, described by a parameter."""
+    """An optional key of a record, with the JSON Schema and the description of a parameter."""
 
     def __init__(self, parameter: Parameter) -> None:
         super().__init__(metadata={"description": parameter.words})
@@ -427,7 +427,7 @@ class Choice(String):
 
 @cache
 def schema_of(record: Any) -> type[Schema]:
-    """Return the schema of a frozen dataclass.
+    """Return the schema of a record class, which is a frozen dataclass or struct.
 
     Fields that begin with an underscore are left out, and a final underscore is not part of the key. If
     the record has ``among``, a field name and a function that returns parameters, these parameters are
@@ -446,7 +446,7 @@ def schema_of(record: Any) -> type[Schema]:
 
 
 def dumped(record: Any) -> dict[str, Any]:
-    """Return a record as JSON values."""
+    """Convert a record to JSON values."""
     kind: Any = type(record)
     return dict(_schema_instance(kind).dump(record))
 
@@ -491,5 +491,5 @@ def _field(hint: Any, **options: Any) -> fields.Field[Any]:
         if base in _PLAIN:
             return _PLAIN[base](**options)
     if not is_record(kind):
-        raise TypeError(f"{kind} has no JSON form")
+        raise TypeError(f"{kind} cannot be converted to JSON")
     return InnerObject(schema_of(kind), **options)

@@ -1,4 +1,4 @@
-"""Texts, links and examples of documents that no declaration contains."""
+"""Texts, links and examples for OpenAPI documents, from files in the package of an interface."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Glossary:
         return cls(**{**defaults, "terms": {}, "links": {}, **values})
 
     def put_into(self, document: dict[str, Any]) -> None:
-        """Describe the properties and parameters of a document, and link its operations."""
+        """Add the descriptions and the links of this glossary to an OpenAPI document."""
         for name, schema in document["components"].get("schemas", {}).items():
             self._describe(name, schema)
         operations = {operation["operationId"]: operation for operation in operations_of(document)}
@@ -71,7 +71,7 @@ class Glossary:
 
 
 def operations_of(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Return the operations of a document."""
+    """Return the operations of an OpenAPI document."""
     return chain.from_iterable(path.values() for path in document["paths"].values())
 
 
@@ -82,7 +82,7 @@ def _first(responses: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
 def _link(before: Mapping[str, Any], after: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the OpenAPI link from ``before`` to ``after``.
 
-    It fills the path parameters of ``after`` from the response, the path or the body of ``before``.
+    The link fills the path parameters of ``after`` from the response, the path or the body of ``before``.
     """
     sources = _body_sources("request", before.get("requestBody"), document)
     sources |= {sent["name"]: f"$request.path.{sent['name']}" for sent in before["parameters"]}
@@ -93,7 +93,7 @@ def _link(before: Mapping[str, Any], after: Mapping[str, Any], document: Mapping
 
 
 def _body_sources(message: str, body: Any, document: Mapping[str, Any]) -> dict[str, str]:
-    """Return the link expressions of the keys in the body of a request or a response."""
+    """Return the link expression of each key in a body, such as ``$response.body#/id``."""
     if body is None:
         return {}
     schema = body["content"]["application/json"]["schema"]
@@ -103,7 +103,7 @@ def _body_sources(message: str, body: Any, document: Mapping[str, Any]) -> dict[
 def _pointers(
     schema: Mapping[str, Any], document: Mapping[str, Any], at: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Yield the keys of an object with their JSON pointers, inner objects first."""
+    """Yield each key of an object with its JSON pointer. The keys of inner objects come first."""
     name = re.sub(".*/", "", schema.get("$ref", ""))
     shape = document["components"]["schemas"][name] if name else schema
     for key, inner in shape.get("properties", {}).items():
@@ -116,8 +116,8 @@ def _pointers(
 class Examples:
     """The contents of an interface's ``examples.json``.
 
-    ``operations`` are by their ids: the request (``parameters`` and ``body``), and the ``answer``.
-    ``errors`` are the bodies of refusals by the code or the message that names the error.
+    ``operations`` has a request (``parameters`` and ``body``) and the ``answer`` by operation id. ``errors``
+    has the bodies of refusals by the code or the message that names the error.
     """
 
     operations: Mapping[str, Mapping[str, Any]]
@@ -131,7 +131,7 @@ class Examples:
         )
 
     def put_into(self, document: dict[str, Any]) -> None:
-        """Add the examples of operations and errors to a document."""
+        """Add the examples of operations and errors to an OpenAPI document."""
         if self.errors:
             named = {key_of(name): {"value": body} for name, body in self.errors.items()}
             document["components"]["examples"] = named
@@ -158,5 +158,5 @@ class Examples:
 
 
 def key_of(name: str) -> str:
-    """Return the name of an error as the key of a component."""
+    """Return the key of an error's example in the OpenAPI components."""
     return re.sub(r"\W+", "_", name).strip("_")

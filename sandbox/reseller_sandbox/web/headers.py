@@ -1,4 +1,4 @@
-"""The additional headers with which the sandbox explains an answer."""
+"""The additional headers with which the sandbox explains a response."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ASSUMPTIONS = "X-Sandbox-Assumptions"
 IGNORED = "X-Sandbox-Ignored"
 FAULT = "X-Sandbox-Fault"
 
-#: The description of each header. A header without a value is omitted. Interfaces can add others.
+#: The description of each header. A header without a value is omitted. Interfaces can add more headers.
 HEADERS: Mapping[str, str] = {
     WORLD: "Name of the world that answered.",
     REQUEST: "Id of the request in the journal of its world.",
@@ -29,7 +29,7 @@ _DOTTED = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 
 
 def header_value(text: str) -> str:
-    """Return ``text`` as a header value: printable ASCII, shortened, names as ``xn--``."""
+    """Convert ``text`` to a header value: printable ASCII, cut to a maximum length, names as ``xn--``."""
     if not text.isascii():
         text = _DOTTED.sub(lambda match: well_formed(match[0]) or match[0], text)
     plain = text.encode("ascii", "backslashreplace").decode()

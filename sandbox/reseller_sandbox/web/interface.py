@@ -1,4 +1,4 @@
-"""An interface on the wire: its endpoints, and how they authenticate, read, answer and refuse."""
+"""An interface over HTTP: its endpoints, and how it authenticates, reads and answers requests."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ class Call(Struct):
 
     @property
     def assumed(self) -> Assumptions:
-        """The assumptions. Each one that is read is noted for the answer."""
+        """The assumptions of the world. The response names each assumption that the operation reads."""
         return self.draft.assumed
 
 
 class Schemas(Struct, frozen=True, eq=False):
-    """The schemas of an operation: its answer, and the parts of its request.
+    """The schemas of an operation: of the answer, and of each part of the request.
 
     ``path`` describes the placeholders that are not plain text.
     """
@@ -73,7 +73,8 @@ class Schemas(Struct, frozen=True, eq=False):
     path: Schema | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)  # compared and hashed by identity, which is fast
+# Endpoints are compared and hashed by identity, because that is fast.
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Endpoint:
     """An operation with its paths, input, answer and possible refusals.
 
@@ -134,7 +135,7 @@ def route(
     path: Schema | None = None,
     **more: Any,
 ) -> Callable[..., Endpoint]:
-    """Return a decorator that declares an operation with these schemas and the fields ``more``.
+    """Return a decorator that declares an operation. ``more`` are other fields of ``Endpoint``.
 
     A field of ``query`` or ``path`` can have the converter of its placeholder in its attribute ``route``.
     """
@@ -153,7 +154,7 @@ def route(
 
 
 def refuses(*rules: Rule) -> Callable[[Endpoint], Endpoint]:
-    """Return a decorator that declares an operation's refusals, in the order of checks."""
+    """Return a decorator that declares the refusals of an operation, in the order of its checks."""
     return lambda endpoint: replace(endpoint, refuses=rules)
 
 
@@ -184,7 +185,7 @@ class BodyLimits(Struct, frozen=True):
 
 
 def write(value: Any) -> bytes:
-    """Return ``value`` as compact UTF-8 JSON, keys in the order they come in."""
+    """Return ``value`` as compact UTF-8 JSON. The keys keep their order."""
     try:
         return json_bytes(value)
     except UnicodeEncodeError:  # half a surrogate pair
@@ -192,12 +193,12 @@ def write(value: Any) -> bytes:
 
 
 def write_in_pieces(value: Any) -> bytes:
-    """Return the same as ``write`` without a long call into C that blocks threads."""
+    """Return the same bytes as ``write``, but let other threads run in between."""
     return b"".join([piece.encode("utf-8", "backslashreplace") for piece in json_pieces(value, _text)])
 
 
 def _text(value: Any) -> str:
-    """Return ``value`` as JSON. Half a surrogate pair in a string stays one."""
+    """Return ``value`` as JSON text. Half a surrogate pair in a string stays unchanged."""
     try:
         return json_bytes(value).decode("utf-8")
     except UnicodeEncodeError:
@@ -207,17 +208,17 @@ def _text(value: Any) -> str:
 def _default(value: Any) -> Any:
     if isinstance(value, Decimal):
         return float(value)
-    raise TypeError(f"{type(value).__name__} has no JSON form")
+    raise TypeError(f"{type(value).__name__} cannot be converted to JSON")
 
 
 _encode_with_surrogates = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_default).encode
 
 
 class Answer(Struct, frozen=True, dict=True):
-    """A status and a JSON value. A body of bytes is sent without conversion.
+    """The status and the JSON value of a response. A body of bytes is sent without conversion.
 
-    An answer without a content type has that of its interface. ``stream`` is the rest of a streamed
-    answer. ``error`` is the name of the error, as faults name it.
+    An answer without a content type has the content type of its interface. ``stream`` is the rest of a
+    streamed answer. ``error`` is the name of the error, as faults name it.
     """
 
     status: int
@@ -274,14 +275,14 @@ class Interface:
         self.settings = settings
 
     def authenticate(self, request: RequestContext) -> None:
-        """Determine world and sender of a request, or raise one of ``common``.
+        """Set the world and the sender of a request, or refuse by a rule in ``common``.
 
         By default, requests need no credentials, and go to the world of their path or the default world.
         """
 
     def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:  # noqa: ARG002
         """Return the arguments of the operation, read by the endpoint's schemas."""
-        from reseller_sandbox.web.fields import load  # late, because marshmallow is slow to load
+        from reseller_sandbox.web.fields import load  # imported late, because marshmallow is slow to import
 
         query = dict(request.query)
         values = load(endpoint.schemas.query, query) if endpoint.schemas.query is not None else {}
@@ -305,20 +306,20 @@ class Interface:
         return outcome
 
     def accept(self, request: RequestContext, endpoint: Endpoint, result: Any) -> Answer:  # noqa: ARG002
-        """Return the answer to an operation: its result through the endpoint's schema."""
+        """Return the answer to a request that succeeded: ``result``, converted by the endpoint's schema."""
         return Answer(endpoint.status, endpoint.schemas.answer.dump(result))
 
     def error(self, request: RequestContext, refused: Refused) -> Answer:  # noqa: ARG002
-        """Return the answer for a refusal: by default ``error``, the code, and ``message``, the sentence."""
+        """Return the answer to a refusal. By default, its body has ``error`` (the code) and ``message``."""
         return Answer(status_of(refused.rule), body_of(refused), error=refused.rule.code)
 
     def refuse(self, request: RequestContext, refused: Refused) -> Answer:
-        """Return the answer to a request that was refused."""
+        """Return the answer to a refusal, after a check that the endpoint declares its rule."""
         self.require_declared(request, refused)
         return self.error(request, refused)
 
     def inject(self, request: RequestContext, error: str, facts: Mapping[str, object]) -> Answer:
-        """Return the answer to a request that a fault fails with ``error``.
+        """Return the answer to a request that a fault makes fail with the error called ``error``.
 
         Missing facts are left open in the message. An error that is not one of ``known_errors`` becomes
         an internal error.
@@ -332,11 +333,11 @@ class Interface:
         return request.assumed_in(request.world or self.worlds.default)
 
     def require_declared(self, request: RequestContext, refused: Refused) -> None:
-        """Raise AssertionError for a rule that the endpoint does not declare."""
+        """Raise AssertionError if the endpoint does not declare the rule of a refusal."""
         endpoint = request.endpoint
         if endpoint is None or refused.rule in (*self.common, *endpoint.refuses, *ANY_OPERATION):
             return
-        raise AssertionError(f"{endpoint.id} does not declare {refused.rule.code}")
+        raise AssertionError(f"{endpoint.id} does not declare the rule {refused.rule.code}")
 
     def unmatched(self, request: RequestContext, world: World) -> str:  # noqa: ARG002
         """Return why no operation matches the path.
@@ -348,7 +349,7 @@ class Interface:
     @classmethod
     @cache
     def rules(cls) -> Mapping[str, Rule]:
-        """Return every rule that its operations can raise, by code."""
+        """Return every rule that the operations of this interface can raise, by code."""
         declared = (rule for endpoint in cls.endpoints for rule in endpoint.refuses)
         return {rule.code: rule for rule in (*ANYWHERE, *ANY_OPERATION, *cls.common, *declared)}
 
@@ -396,7 +397,7 @@ class Interface:
         return sys.modules[cls.__module__].__package__ or ""
 
     def content_types(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
-        """Return the content types that bodies may have."""
+        """Return the content types that request bodies may have."""
         return ("application/json",)
 
     def security(self, assumed: Assumptions) -> Mapping[str, str]:  # noqa: ARG002
@@ -404,14 +405,15 @@ class Interface:
         return {}
 
     def documented_errors(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[ErrorEntry]:  # noqa: ARG002
-        """Return the errors that the documents of ``endpoint`` show for ``rule``."""
+        """Return the errors that the OpenAPI document lists for ``rule`` at ``endpoint``."""
         return [documented_error(rule, self.wording)]
 
 
 class Mount:
-    """An interface at the paths that ``pattern`` matches, loaded when it is first used.
+    """The paths of an interface, and the function that loads the interface when it is first used.
 
-    ``address`` is the common beginning of these paths, as people write it.
+    ``pattern`` is a regular expression that matches the paths. ``address`` is the common beginning of these
+    paths, as people write it.
     """
 
     def __init__(self, pattern: str, address: str, load: Callable[[], Interface]) -> None:
@@ -421,6 +423,6 @@ class Mount:
 
     @cached_property
     def interface(self) -> Interface:
-        """The interface."""
+        """The interface, loaded at the first use of this property."""
         with without_collections():
             return self._load()

@@ -21,7 +21,7 @@ from reseller_sandbox.settings import BadSetting
 if TYPE_CHECKING:
     from reseller_sandbox.web.interface import Interface
 
-#: The interfaces of this package, v3 first. Nothing else outside their packages names them.
+#: The interfaces of this package, v3 first. No other module outside ``v3`` and ``v2`` names these interfaces.
 OWN = ("reseller_sandbox.v3:INTERFACE", "reseller_sandbox.v2:INTERFACE")
 
 #: The group of entry points by which other packages register interfaces.
@@ -41,7 +41,7 @@ class Credentials(Protocol):
 
     @property
     def token(self) -> str:
-        """The token."""
+        """The API token."""
 
 
 class UnsignedRequest(Struct, frozen=True):
@@ -67,7 +67,7 @@ class SignedRequest(Struct, frozen=True):
 
 
 class Example(Struct, frozen=True):
-    """A request to try first."""
+    """A sample request for a new user of the interface."""
 
     method: str
     path: str
@@ -75,7 +75,7 @@ class Example(Struct, frozen=True):
 
 
 class PublicInterface(Struct, frozen=True, kw_only=True, eq=False):
-    """Declaration of an interface that clients call.
+    """The declaration of an interface that clients call.
 
     ``name`` is the first part of its operations' ids, and the name of its OpenAPI document. ``label`` is its
     name for people. ``paths`` is a regular expression that matches the beginning of its paths. ``address`` is
@@ -98,7 +98,7 @@ class PublicInterface(Struct, frozen=True, kw_only=True, eq=False):
     name_path: str = ""
 
     def owns(self, target: str) -> bool:
-        """Whether the path of a target belongs to the interface, with or without a world's prefix."""
+        """Whether a request target belongs to the interface, with or without a world's prefix."""
         path = re.sub(r"^/_worlds/[^/]+", "", target.partition("?")[0])
         return re.match(self.paths, path) is not None
 
@@ -135,5 +135,5 @@ def public_interfaces(more: tuple[str, ...] = ()) -> tuple[PublicInterface, ...]
 
 
 def interface_of(target: str, interfaces: Iterable[PublicInterface]) -> PublicInterface | None:
-    """Return the interface that the path of a target belongs to, or None."""
+    """Return the interface to which a request target belongs, or None."""
     return next((interface for interface in interfaces if interface.owns(target)), None)

@@ -31,7 +31,7 @@ from reseller_sandbox.web.fields import Shape, require_plain_text, wire_fields
 from reseller_sandbox.web.glossary import Examples, Glossary
 from reseller_sandbox.web.interface import Endpoint, Interface
 
-#: The keys that stand first in a document.
+#: The keys with which an OpenAPI document begins, in this order.
 _FIRST = ("openapi", "info", "servers", "security", "tags", "paths")
 
 
@@ -64,7 +64,7 @@ def describe(interface: Interface, assumed: Assumptions, server: str = "/") -> d
             for path in endpoint.paths:
                 operation = operations.described(endpoint, path)
                 spec.path(path, operations={endpoint.method.lower(): operation})
-    # a copy, because parts of it belong to the declarations
+    # Copy the document, because parts of it belong to the declarations.
     document: dict[str, Any] = json.loads(json.dumps(spec.to_dict()))
     glossary.put_into(document)
     if assumed == Assumptions():  # the examples are recorded under the default assumptions
@@ -74,14 +74,14 @@ def describe(interface: Interface, assumed: Assumptions, server: str = "/") -> d
 
 _JSON = "application/json"
 
-#: The key for the operation's id inside the sandbox.
+#: The key under which a document has the sandbox's own id of an operation.
 OWN_ID = "x-sandbox-operation"
 
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
 def operation_id(endpoint: Endpoint, path: str) -> str:
-    """Return the id of an operation under one of its paths: ``createDomain``.
+    """Return the OpenAPI id of an operation at one of its paths, such as ``createDomain``.
 
     For another path than the first, the id names the path's own placeholders:
     ``renewDomainByDomainName``.
@@ -175,7 +175,7 @@ class Operations:
             yield from self.interface.documented_errors(endpoint, rule, self.assumed)
 
     def _error(self, name: str, errors: list[ErrorEntry]) -> dict[str, Any]:
-        """Return a reference to the error schema, a component called ``name``."""
+        """Return a reference to the schema of ``errors``, which becomes the component ``name``."""
         if name not in self.spec.components.schemas:
             self.spec.components.schema(name, _limited(self.interface.error_shape, errors))
         return {"$ref": f"#/components/schemas/{name}"}
@@ -210,12 +210,12 @@ class Operations:
 
 
 def _has_digits(endpoint: Endpoint, path: str) -> bool:
-    """Whether a path has a placeholder for digits, so that other texts match no route."""
+    """Whether a path has a placeholder for digits. Any other text at that place matches no route."""
     return any(endpoint.converters.get(name) == "digits" for name in _PLACE.findall(path))
 
 
 def _limited(shape: Mapping[str, Any], errors: list[ErrorEntry]) -> dict[str, Any]:
-    """Return ``shape`` limited to the values that ``errors`` have in their bodies."""
+    """Return the JSON Schema ``shape``, limited to the values that occur in ``errors``."""
     properties = dict(shape["properties"])
     for key in errors[0].body:
         values = list(dict.fromkeys(error.body[key] for error in errors))
@@ -231,7 +231,7 @@ def _choice(values: list[Any]) -> dict[str, Any]:
     return {"pattern": f"^({'|'.join(patterns)})$"}
 
 
-#: A placeholder in an escaped text.
+#: Matches a placeholder such as ``{name}`` in a text from ``re.escape``.
 _ESCAPED_PLACE = re.compile(r"\\\{\w+\\\}")
 
 
@@ -289,7 +289,7 @@ class Converter(OpenAPIConverter):
             shape["maxLength"] = text_checks.LONGEST
         for validator in field.validators:
             if isinstance(validator, validate.Regexp):
-                # JSON Schema searches, and Python matches the beginning
+                # A JSON Schema pattern can match anywhere in a string, a marshmallow pattern at the start.
                 shape["pattern"] = f"^(?:{validator.regex.pattern!s})".replace(r"\Z", "$")
         return {**shape, **({"description": _plain(ret["description"])} if "description" in ret else {})}
 
@@ -305,7 +305,7 @@ def _or_null(shape: dict[str, Any]) -> dict[str, Any]:
 
 
 def _either(alternatives: tuple[str, ...]) -> dict[str, Any]:
-    """Return the condition that an object has one of two names."""
+    """Return the JSON Schema condition that an object has at least one of two keys."""
     if not alternatives:
         return {}
     name, alias = alternatives
@@ -313,7 +313,7 @@ def _either(alternatives: tuple[str, ...]) -> dict[str, Any]:
 
 
 def name_of(schema: Any) -> str:
-    """Return the name of a schema in documents."""
+    """Return the name of a schema in OpenAPI documents."""
     return str((schema if isinstance(schema, type) else type(schema)).__name__)
 
 
@@ -333,7 +333,7 @@ def _within(schema: Schema | None) -> Iterator[type[Schema]]:
 
 
 def resource(endpoint: Endpoint) -> str:
-    """Return the name of an operation's resource or module."""
+    """Return the name of the resource or the module that declares an operation."""
     if endpoint.subject is not None:
         return str(endpoint.subject.name)
     *_, package, module = endpoint.handle.__module__.split(".")
@@ -341,7 +341,7 @@ def resource(endpoint: Endpoint) -> str:
 
 
 def resources(endpoints: Iterable[Endpoint]) -> dict[str, str]:
-    """Return the names and descriptions of the operations' resources."""
+    """Return the description of each resource that declares operations, by the resource's name."""
     return {
         resource(endpoint): _plain(docstring(_subject(endpoint)).partition("\n\n")[0])
         for endpoint in endpoints

@@ -1,4 +1,4 @@
-"""The path of every request, from the route to the journal.
+"""The pipeline: the steps of every request, from the route to the journal.
 
 ``Application`` finds the route, and ``_view`` makes the ``RequestContext``. ``Pipeline.run`` then takes the
 context through these steps:
@@ -50,15 +50,15 @@ from reseller_sandbox.worlds.world import Busy, hurried
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-#: The key of an application's extensions for the function that records a request that was not read.
+#: The key in ``app.extensions`` of the function that records a request which the server could not parse.
 TAKES_UNREAD = "reseller_sandbox.unread"
 
 _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]*)(?::[0-9]*)?")
 
-#: Dates are cached, because writing one takes 8 % of a request.
+#: Formatted dates are cached, because formatting a date takes 8 % of the time of a request.
 _http_date = lru_cache(maxsize=256)(http_date)
 
-#: The status in WSGI of a request that gets no response.
+#: The status that WSGI gets for a request without a response.
 UNANSWERED = 503
 
 
@@ -77,7 +77,7 @@ def create_app(worlds: Engine, mounts: Sequence[Mount], limits: BodyLimits) -> F
 
 def _views(pipeline: Pipeline, interface: Interface) -> Views:
     return {
-        # Flask reads the part of a name before a dot as a blueprint
+        # Flask takes the part of a name before a dot for the name of a blueprint.
         (f"{endpoint.id.replace('.', '/')}#{number}", rule, endpoint.method): partial(
             _view, pipeline, interface, endpoint
         )
@@ -135,7 +135,7 @@ class Pipeline:
     def _take_steps(
         self, request: RequestContext, error: Exception | None, *, must_not_wait: bool
     ) -> Response:
-        """Take the request through its steps, in their order."""
+        """Run all steps of a request in order, and return the response."""
         try:
             try:
                 self._resolve(request)
@@ -148,14 +148,15 @@ class Pipeline:
         except (Busy, Postponed):
             raise
         except Exception as failure:
-            if request.cause:  # because the rollback has removed the request from the journal
+            # The rollback has removed the request from the journal, so the request gets a new entry.
+            if request.cause:
                 request.environ.pop(Env.DELIVERY, None)
                 request = request.without_effects()
             answer = self._fail(request, failure)
         return self._respond(request, answer)
 
     def _resolve(self, request: RequestContext) -> None:
-        """Check host and size, find the world in the path, and read the body."""
+        """Check host and size of a request, find the world in the path, and read the body."""
         environ = request.environ
         _require_host(environ)
         if Env.TOO_LARGE in environ or "CONTENT_LENGTH" in environ:
@@ -170,7 +171,7 @@ class Pipeline:
         request.read_body()
 
     def _authenticate(self, request: RequestContext, error: Exception | None) -> None:
-        """Determine world and sender.
+        """Set the world and the sender of a request.
 
         If no route matches, find a canned answer, or raise ``error`` as a refusal.
         """
@@ -187,7 +188,7 @@ class Pipeline:
             raise self._unmatched.refusal(error, request, self._world(request))
 
     def _identify(self, request: RequestContext) -> None:
-        """Find world and sender of a request beyond the contract, if it has credentials of an account.
+        """Set the world and the sender of a request to an unknown path, if its credentials are valid.
 
         If the path belongs to no interface, every interface for clients tries its authentication.
         """
@@ -208,7 +209,7 @@ class Pipeline:
         return request.world or self.worlds.default
 
     def _perform(self, request: RequestContext) -> Answer:
-        """Run the request with all its effects."""
+        """Run a request with its faults and scheduled actions, and write the journal entry."""
         world, rejected = self._world(request), request.rejected
         if not request.interface.journalled:  # the control interface locks the worlds that it changes
             return self._execute(request, world)
@@ -226,7 +227,7 @@ class Pipeline:
             return answer
 
     def _perform_with_faults(self, request: RequestContext, world: World) -> Answer:
-        """Run the request with the effects that the faults of ``world`` select."""
+        """Run a request with the effects of the faults that apply in ``world``."""
         effects = fault_injection.before(request, world)
         if effects.decided:
             return fault_injection.deliver(effects, NO_ANSWER, request, world)
@@ -274,10 +275,12 @@ class Pipeline:
 
     def _fail(self, request: RequestContext, error: Exception) -> Answer:
         log_failure(request.operation, error)
-        return self._refuse(request, Refused(r.INTERNAL_ERROR, where="; the log of the sandbox says where"))
+        return self._refuse(
+            request, Refused(r.INTERNAL_ERROR, where="; the log of the sandbox has the details")
+        )
 
     def _record(self, request: RequestContext, answer: Answer) -> None:
-        """Write the request's journal entry once, together with its effects."""
+        """Write the journal entry of a request, unless the entry has been written already."""
         world = request.world
         if world is None or not request.begun or request.recorded:
             return
@@ -308,7 +311,7 @@ class Pipeline:
         return WholeResponse(body, answer.status or UNANSWERED, headers)
 
     def _headers(self, request: RequestContext, answer: Answer) -> dict[str, str]:
-        """Return the headers of ``answer``."""
+        """Return the response headers for ``answer``."""
         after = request.after
         now = after.clock.instant if after is not None else self._world(request).now()
         headers = {"Date": _http_date(now)}
@@ -322,8 +325,9 @@ class Pipeline:
         return headers
 
     def unread(self, lost: Unread) -> None:
-        """Record a request that the server could not parse in the default world's journal."""
-        if self.worlds.default.is_far_behind:  # the catch-up would block all other requests
+        """Add a journal entry to the default world for a request that the server could not parse."""
+        # If many events are due in the world, to carry them out would block all other requests.
+        if self.worlds.default.is_far_behind:
             threading.Thread(target=self._unread, args=(lost,)).start()
             return
         try:
@@ -370,7 +374,9 @@ def _require_host(environ: WSGIEnvironment) -> None:
     if not hosts and environ["SERVER_PROTOCOL"] != "HTTP/1.0":
         raise Refused(r.INVALID_HOST, problem="has no Host header")
     if hosts and not _HOST.fullmatch(hosts[0]):
-        raise Refused(r.INVALID_HOST, problem=f"has the Host header {host_masked(hosts[0])[:80]!r}")
+        raise Refused(r.INVALID_HOST, problem=f"has the invalid Host header {host_masked(hosts[0])[:80]!r}")
     host: str | None = environ.get("HTTP_HOST")
     if host is not None and [host] != hosts and not (host and _HOST.fullmatch(host)):
-        raise Refused(r.INVALID_HOST, problem=f"has the host {host_masked(host)[:80]!r} in its target")
+        raise Refused(
+            r.INVALID_HOST, problem=f"has the invalid host {host_masked(host)[:80]!r} in its target"
+        )

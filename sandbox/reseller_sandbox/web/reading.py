@@ -28,16 +28,17 @@ from reseller_sandbox.worlds import World
 
 _LONGEST_VALUE = 80
 
-#: The only placeholder that is not an argument.
+#: The path placeholder of the version. All other placeholders are arguments of the operation.
 _VERSION = "version"
 
-#: Other keys under which clients repeat a value of the path, by placeholder.
+#: For a path placeholder, another key under which clients repeat its value in the query or the body.
 _ALIASES = {"domain_name": "domain", "contact_id": "id"}
 
-#: The object that describes a domain. Clients send it even to operations that do not read it.
+#: The body key of the object that describes a domain. Clients send this object even to operations that ignore
+#: it.
 _NAME_OBJECT = "domain"
 
-#: Keys for a host, as a label or as a full name.
+#: Keys of a host name. The value is the full name, or only the labels above the domain name.
 _HOST_KEYS = ("hostname", "host_name")
 
 #: The maximum number of keys in a message, and the maximum length of each.
@@ -95,7 +96,7 @@ def vocabulary(endpoint: Endpoint) -> KnownKeys:
 def require_consistent(
     endpoint: Endpoint, request: RequestContext, world: World, body: Mapping[str, Any]
 ) -> None:
-    """Raise ``invalid_parameter`` if a request has two different values for a key.
+    """Raise ``invalid_parameter`` if a request has two different values for one argument.
 
     The check applies only if ``endpoint`` declares that rule. The refusal's fact ``field`` is the name
     of the argument, even if the request uses an alias.
@@ -158,7 +159,7 @@ def note_ignored(
     body: Mapping[str, Any],
     elements: Collection[str] = (),
 ) -> None:
-    """Note the keys that ``endpoint`` does not read.
+    """Report the keys of a request that ``endpoint`` does not read.
 
     Raise ``unknown_keys`` if the assumptions say so. ``elements`` are the keys of the query that
     authenticate the request. A key that is read in one place may be repeated in another.
@@ -168,7 +169,7 @@ def note_ignored(
     read_keys, known = vocabulary(endpoint).read(request, body), vocabulary(endpoint).query
     schema = endpoint.schemas.body
     more = schema.additional_keys(world) if isinstance(schema, Shape) else ()
-    # For some operations, the contract has an error for unknown keys in the body.
+    # Some operations refuse unknown keys in the body themselves, because the contract has an error for that.
     in_body = () if r.UNKNOWN_EXTRA in endpoint.refuses else _unread(schema, body, {*read_keys, *more})
     known_keys = {*known, *read_keys, *elements}
     in_query = (_with_suggestion(key, "", known) for key, _ in request.query if key not in known_keys)
@@ -186,7 +187,7 @@ def note_ignored(
 def _unread(
     schema: Schema | None, values: Mapping[str, Any], read: Collection[str], path: str = ""
 ) -> Iterator[str]:
-    """Yield the keys of an object and its inner objects that nothing reads."""
+    """Yield the keys in ``values``, and in inner objects, that the operation does not read."""
     known = wire_fields(schema)
     for key, value in values.items():
         if key in known:
@@ -198,7 +199,7 @@ def _unread(
 
 def _unread_within(field: fields.Field[Any], value: Any, read: Collection[str], path: str) -> Iterator[str]:
     if isinstance(field, fields.Nested) and isinstance(value, dict):
-        # A key that is read elsewhere may be repeated here, but not in more deeply nested objects.
+        # An object directly in the body may repeat a key that is read elsewhere. A deeper object may not.
         yield from _unread(field.schema, value, read if path.count(".") == 1 else (), path)
     elif isinstance(field, fields.List) and isinstance(value, list):
         for item in value:
@@ -208,7 +209,7 @@ def _unread_within(field: fields.Field[Any], value: Any, read: Collection[str], 
 
 
 def _unread_in_shape(shape: Mapping[str, Any], value: Any, path: str) -> Iterator[str]:
-    """Yield the unknown keys of a value whose field has a JSON Schema instead of a schema."""
+    """Yield the unknown keys of a value whose field has a JSON Schema, but no marshmallow schema."""
     if not isinstance(value, dict | list):
         return
     for choice in (shape, *shape.get("oneOf", ())):

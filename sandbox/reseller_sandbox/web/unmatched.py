@@ -26,9 +26,10 @@ _MOST_WORDS = 3
 #: The maximum number of suggestions, and the minimum similarity.
 _MOST = 3
 _CUTOFF = 0.6
-#: The difference in similarity to the best suggestion that others may have, and that of another method.
+#: A suggestion may be less similar than the best suggestion by ``_AS_GOOD``. A different method lowers the
+#: similarity by ``_METHOD``.
 _AS_GOOD, _METHOD = 0.02, 0.05
-#: The cost of two shapes without a common word.
+#: If two shapes have no common word, their similarity is lower by this number.
 _WORDS = 0.2
 #: The maximum number of segments that are compared, and their maximum length.
 _SEGMENTS = 6
@@ -36,15 +37,15 @@ _LONGEST = 40
 
 _VERSION = re.compile(r"v[0-9]+(\.[0-9]+)?|[0-9]+\.[0-9]+", re.IGNORECASE)
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_a-zA-Z]+")
-#: A segment that is a placeholder, a name with a dot, a number, or a handle.
+#: Matches a path segment that is a placeholder, a name with a dot, a number, or a handle.
 _VALUE = re.compile(r"[{.\d]|^[A-Z-]+$")
-#: The verbs with which names of operations begin. The object follows the verb.
+#: The verbs with which names of operations begin, such as ``create`` in ``createDomain``.
 _VERBS = frozenset(
     ("add", "create", "delete", "edit", "get", "list", "modify", "put", "remove", "set", "update")
 )
 
 
-#: The hint for a call that the contract does not have.
+#: The hint for a request that the contract does not describe.
 _BEYOND = "; to answer such requests, add a canned answer with answers.add"
 
 
@@ -56,14 +57,14 @@ class Unmatched:
 
     @cached_property
     def _rows(self) -> dict[str, Rows]:
-        """The operations of each interface by its name. Under "" are those of all client interfaces."""
+        """The operations of each interface by its name. The name "" stands for all client interfaces."""
         interfaces = [mount.interface for mount in self._mounts]
         clients = (interface for interface in interfaces if interface.journalled)
         rows = {interface.name: Rows(interface.endpoints) for interface in interfaces}
         return {"": Rows(chain.from_iterable(interface.endpoints for interface in clients)), **rows}
 
     def refusal(self, error: HTTPException, request: RequestContext, world: World) -> Refused:
-        """Return the refusal for ``error``. An unknown path gets the most similar operations."""
+        """Return the refusal for a routing error. For an unknown path, suggest similar operations."""
         path = cut(request.prefix + request.path, _SHOWN)
         if isinstance(error, MethodNotAllowed):
             allowed = ", ".join(_methods_of(request.path, error))
@@ -76,7 +77,7 @@ class Unmatched:
         return Refused(r.MALFORMED_BODY, problem=(error.description or str(error)).rstrip("."))
 
     def _nearest(self, request: RequestContext, world: World) -> str:
-        """Return the suggested operations, or the words that the interface does not know."""
+        """Return a hint for an unknown path: similar operations, or words that no operation has."""
         interface = next((mount.interface for mount in self._mounts if mount.owns(request.path)), None)
         if interface is not None and (reason := interface.unmatched(request, world)):
             return reason
@@ -116,7 +117,7 @@ class _Row(NamedTuple):
 
 
 class Rows:
-    """The operations of one or several interfaces, to be searched for similar ones."""
+    """The operations of one or several interfaces, and the search for similar operations."""
 
     def __init__(self, endpoints: Iterable[Endpoint]) -> None:
         self._rows = [
@@ -141,7 +142,7 @@ class Rows:
 
 
 def _shape(path: str) -> str:
-    """Return a path after its version, with ``{}`` for placeholders, names and numbers."""
+    """Return the part of a path after the version, with ``{}`` for a variable part: ``domains/{}``."""
     segments = [segment[:_LONGEST] for segment in path.split("/") if segment][:_SEGMENTS]
     versions = [at for at, text in enumerate(segments, 1) if text == "{version}" or _VERSION.fullmatch(text)]
     after = segments[versions[-1] if versions else 0 :]
