@@ -20,7 +20,7 @@ SUMMARIES: Mapping[str, str] = {
     "recording": "The past of this world in one file that can be replayed.",
     "clock": "The clock of this world: read it, move it, list due events.",
     "contacts": "The contacts of names, by handle.",
-    "coverage": "How much of the contract your requests have exercised.",
+    "coverage": "The share of the contract that your requests have exercised.",
     "customers": "The end clients of the accounts.",
     "events": "Every event of this world: requests, control calls, timers, scheduled actions.",
     "faults": "Rules that make requests fail, before or after they take effect.",

@@ -84,7 +84,7 @@ class Answers(Keyed[AnswerRecord]):
         content_type: canned.MediaType = None,
         sequence: canned.Responses = (),
     ) -> AnswerRecord:
-        """Add an answer after the existing answers. Return it."""
+        """Add an answer after the existing answers. Return the new answer."""
         new = CannedAnswer(
             path=path,
             method=method,

@@ -137,7 +137,7 @@ class Advice(Resource):
 
 
 class CoverageSummary(Result, frozen=True, kw_only=True):
-    """How much of the contract has been exercised, in total and by area.
+    """The share of the contract that requests have exercised, in total and by area.
 
     ``figures`` has the coverage of the operations that you use, of their documented errors, and of the whole
     contract. The first fields repeat the coverage of the whole contract. ``counts`` describes how items are
@@ -170,7 +170,7 @@ class GapList(Result, frozen=True, kw_only=True):
 
 
 class Coverage(Resource):
-    """How much of the contract your requests have exercised.
+    """The share of the contract that your requests have exercised.
 
     The contract consists of operations, errors, stages, transitions, events, faults and assumptions. Coverage
     survives a rewind, a reset, and the removal of old requests from the journal.

@@ -279,7 +279,7 @@ class Faults(Keyed[FaultRecord]):
 
     @write(UNKNOWN_FAULT)
     def pause(self, name: RuleName, /) -> FaultRecord:
-        """Pause a rule. It is applied to no request until you resume it."""
+        """Pause a rule. A paused rule is applied to no request until you resume the rule."""
         return self.change(name, {"paused": True})
 
     @write(UNKNOWN_FAULT)

@@ -441,7 +441,7 @@ class Journal(Keyed[RequestRecord]):
         return self.find(limit=0, **match).matching
 
     def why(self, request: str) -> RefusalReason | None:
-        """Return the reason for the refusal of a request, or None if it was accepted."""
+        """Return the reason for the refusal of a request, or None if the request was accepted."""
         return self.get(request).refusal
 
 

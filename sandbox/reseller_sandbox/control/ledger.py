@@ -208,7 +208,7 @@ class Ledger(Resource):
         Use it to reconcile the account with a billing system. Months begin and end in UTC.
 
         Args:
-            month: The month. Default: the month of the world's clock.
+            month: Month, such as ``2026-05``. Default: the month of the world's clock.
             account: Name or client id of the account. Default: all accounts.
             format: Format of ``document``.
         """

@@ -79,7 +79,7 @@ class Transport(Protocol):
 
 
 class ReceivedRefusal(Refused):
-    """A refusal with a ready message: from a server, or from another refusal."""
+    """A refusal whose message comes as text from a server or from another refusal."""
 
     message = ""
     remedy = ""

@@ -325,8 +325,8 @@ class History(Resource):
         compare with the present of another world, use ``world:NAME``.
 
         Args:
-            from_: The earlier point.
-            to: The later point.
+            from_: The point to compare from, usually the earlier point.
+            to: The point to compare with, usually the later point.
             limit: Number of records to list.
             start: Start of the page: ``next`` of the previous page.
         """

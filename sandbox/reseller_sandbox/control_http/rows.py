@@ -43,7 +43,7 @@ _NOTHING = Nothing()
 
 
 class PathName(fields.Raw):
-    """A name in a path, which can contain a slash."""
+    """A name at the end of a path. The name can contain slashes."""
 
     shape: Mapping[str, object] = {"type": "string"}
     route = "rest"

@@ -269,7 +269,8 @@ class Pipeline:
         """
         if not request.begun and (request.world is not None or request.interface.journalled):
             request.begin(self._world(request))
-        refused.with_traceback(None)  # its frames reference the refusal and would keep the request alive
+        # The frames of a traceback reference the refusal and would keep the request alive.
+        refused.with_traceback(None)
         request.refused = refused.in_wording(request.interface.wording)
         return request.interface.refuse(request, refused)
 

@@ -96,7 +96,7 @@ class Unmatched:
 
 
 def _methods_of(path: str, error: MethodNotAllowed) -> list[str]:
-    """Return the methods of the operations at a path.
+    """Return the HTTP methods of the operations at a path.
 
     The path ``/worlds/fork`` does not get the methods of ``/worlds/{world}``. HEAD is left out, because
     every GET route accepts it.
