@@ -139,7 +139,7 @@ def mounts(
         from reseller_sandbox.control_http.interface import Control
 
         return Control(
-            worlds, settings, resources, public, lambda: [m.interface for m in clients], _extra_rows()
+            worlds, settings, resources, public, lambda: [m.interface for m in clients], _extra_endpoints()
         )
 
     clients = [
@@ -153,12 +153,13 @@ def _loaded(declared: PublicInterface, worlds: Engine, settings: Settings) -> In
     return declared.load()(worlds, settings)
 
 
-def _extra_rows() -> Sequence[Endpoint]:
-    """Return the rows of control that do not belong to a resource."""
-    from reseller_sandbox.manual import rows as manual
-    from reseller_sandbox.page import page_session, reader, rows, signing
+def _extra_endpoints() -> Sequence[Endpoint]:
+    """Return the endpoints of control that do not belong to a resource."""
+    from reseller_sandbox.manual import endpoints as manual
+    from reseller_sandbox.page import endpoints as page
+    from reseller_sandbox.page import page_session, reader, signing
 
-    return endpoints_of(manual, rows, page_session, reader, signing)
+    return endpoints_of(manual, page, page_session, reader, signing)
 
 
 def tls_of(settings: ServerSettings) -> Tls | None:

@@ -71,7 +71,7 @@ def test_the_page_loads_only_its_own_small_files() -> None:
             assert found.headers["X-Content-Type-Options"] == "nosniff"
             size += len(found.data) if "/page/" in link else 0
         assert size < 120_000
-    for name in ("none.js", "../rows.py", "page.html", "%2e%2e/rows.py"):
+    for name in ("none.js", "../endpoints.py", "page.html", "%2e%2e/endpoints.py"):
         assert client.get(f"{PAGE}/{name}").status_code == 404, name
     for view in views():
         assert client.get(f"{PAGE}/views/{view}.js").status_code == 200

@@ -2,5 +2,5 @@
 
 Each operation of a resource becomes an endpoint. Streams are sent as server-sent events. ``documents.py``
 serves the OpenAPI documents of every interface. This package may import ``control`` and ``web``. Begin with
-``rows.py``.
+``endpoints.py``.
 """

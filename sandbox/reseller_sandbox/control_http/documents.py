@@ -9,7 +9,7 @@ from typing import Any
 
 from marshmallow import INCLUDE, Schema
 
-from reseller_sandbox.control_http.rows import ControlCall, extra_row
+from reseller_sandbox.control_http.endpoints import ControlCall, extra_endpoint
 from reseller_sandbox.refusals import UNKNOWN_DOCUMENT
 
 
@@ -24,7 +24,7 @@ class Document(Schema):
         return obj
 
 
-@extra_row("openapi", "openapi/{document}", UNKNOWN_DOCUMENT, answer=Document(), lengthy_from=0)
+@extra_endpoint("openapi", "openapi/{document}", UNKNOWN_DOCUMENT, answer=Document(), lengthy_from=0)
 def show(call: ControlCall) -> Any:
     """Return the OpenAPI document of one interface under the world's assumptions."""
     document = call.control.document(call.arguments["document"], call.transport.world.assumptions)

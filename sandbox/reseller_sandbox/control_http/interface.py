@@ -11,7 +11,7 @@ from reseller_sandbox import refusals
 from reseller_sandbox.control.events import LocalSubscription
 from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.control.resource import Resource
-from reseller_sandbox.control_http import documents, rows
+from reseller_sandbox.control_http import documents, endpoints
 from reseller_sandbox.refusals import UNKNOWN_DOCUMENT, Refused, Rule
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.settings import Settings
@@ -134,7 +134,7 @@ class Control(Interface):
         self._clients = clients
         self.document = lru_cache(maxsize=_MOST_KEPT)(self._document)
         self.endpoints: tuple[Endpoint, ...] = (
-            *rows.endpoints(resources.values()),
+            *endpoints.operation_endpoints(resources.values()),
             *endpoints_of(documents),
             *more,
         )
@@ -162,7 +162,7 @@ class Control(Interface):
 
     def carry_out(self, request: RequestContext, endpoint: Endpoint, world: World) -> Outcome[Any]:
         """Carry out the request without a lock, because an operation locks the world itself."""
-        call = rows.ControlCall(LocalTransport(self.worlds, world), request.arguments, request, self)
+        call = endpoints.ControlCall(LocalTransport(self.worlds, world), request.arguments, request, self)
         return Outcome(endpoint.handle(call))
 
     def accept(self, request: RequestContext, endpoint: Endpoint, result: Any) -> Answer:

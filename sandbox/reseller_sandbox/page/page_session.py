@@ -9,7 +9,7 @@ from typing import Any
 
 from marshmallow import fields
 
-from reseller_sandbox.control_http.rows import ControlCall, about, extra_row
+from reseller_sandbox.control_http.endpoints import ControlCall, about, extra_endpoint
 from reseller_sandbox.web.fields import Shape
 
 
@@ -32,17 +32,17 @@ def _session(call: ControlCall) -> dict[str, Any]:
     return {"instance": call.request.instance, "change": call.control.gate.page_word}
 
 
-show = extra_row("session", "session", answer=PageSession())(_session)
+show = extra_endpoint("session", "session", answer=PageSession())(_session)
 
 
-@extra_row("session.begin", "session", method="POST", answer=PageSession())
+@extra_endpoint("session.begin", "session", method="POST", answer=PageSession())
 def begin(call: ControlCall) -> dict[str, Any]:
     """Start a session for the page of this browser, with a cookie for the control token."""
     _set_cookie(call)
     return _session(call)
 
 
-@extra_row("session.end", "session", method="DELETE", answer=PageSession())
+@extra_endpoint("session.end", "session", method="DELETE", answer=PageSession())
 def end(call: ControlCall) -> dict[str, Any]:
     """End the session of this browser's page."""
     _set_cookie(call, ended=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from marshmallow import fields
 
-from reseller_sandbox.control_http.rows import ControlCall, Nothing, about, extra_row
-from reseller_sandbox.page.rows import HTML, NO_FRAMES, SAME_ORIGIN, TYPES, sent
+from reseller_sandbox.control_http.endpoints import ControlCall, Nothing, about, extra_endpoint
+from reseller_sandbox.page.endpoints import HTML, NO_FRAMES, SAME_ORIGIN, TYPES, sent
 from reseller_sandbox.refusals import UNKNOWN_PAGE, Refused
 from reseller_sandbox.values.extras import needs
 from reseller_sandbox.web.fields import Shape
@@ -38,7 +38,7 @@ class ReaderChoice(Nothing):
     )
 
 
-@extra_row("reader", "reader", query=ReaderChoice(), forms=("text/html",))
+@extra_endpoint("reader", "reader", query=ReaderChoice(), forms=("text/html",))
 def show(call: ControlCall) -> Answer:
     """Return a page to read the OpenAPI documents in a browser."""
     call.request.headers_out |= {"Content-Security-Policy": POLICY}
@@ -48,7 +48,7 @@ def show(call: ControlCall) -> Answer:
     return sent(call, Answer(200, text.encode(), HTML))
 
 
-@extra_row(
+@extra_endpoint(
     *("reader.file", "reader/{file}", UNKNOWN_PAGE), path=ReaderFile(), forms=("text/javascript", "text/css")
 )
 def file(call: ControlCall) -> Answer:

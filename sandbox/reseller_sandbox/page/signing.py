@@ -12,7 +12,7 @@ from typing import Any
 
 from marshmallow import fields
 
-from reseller_sandbox.control_http.rows import ControlCall, Nothing, about, extra_row
+from reseller_sandbox.control_http.endpoints import ControlCall, Nothing, about, extra_endpoint
 from reseller_sandbox.refusals import UNKNOWN_ACCOUNT
 from reseller_sandbox.registry.third_parties import find_account
 from reseller_sandbox.web import interfaces
@@ -56,7 +56,7 @@ class SignedRequest(Shape):
     )
 
 
-@extra_row(
+@extra_endpoint(
     *("signature", "signature", UNKNOWN_ACCOUNT),
     method="POST",
     answer=SignedRequest(),
@@ -71,7 +71,7 @@ def sign(call: ControlCall) -> Any:
     return _signed(call, call.arguments["account"], call.arguments["target"], call.arguments["body"])
 
 
-@extra_row(
+@extra_endpoint(
     *("signature.copies", "signature/copies", UNKNOWN_ACCOUNT),
     method="POST",
     answer=RequestCopies(),

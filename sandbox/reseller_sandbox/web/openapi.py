@@ -337,7 +337,7 @@ def resource(endpoint: Endpoint) -> str:
     if endpoint.subject is not None:
         return str(endpoint.subject.name)
     *_, package, module = endpoint.handle.__module__.split(".")
-    return package if module == "rows" else module
+    return package if module == "endpoints" else module
 
 
 def resources(endpoints: Iterable[Endpoint]) -> dict[str, str]:

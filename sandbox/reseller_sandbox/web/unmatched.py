@@ -56,12 +56,15 @@ class Unmatched:
         self._mounts = mounts
 
     @cached_property
-    def _rows(self) -> dict[str, Rows]:
+    def _indexes(self) -> dict[str, OperationIndex]:
         """The operations of each interface by its name. The name "" stands for all client interfaces."""
         interfaces = [mount.interface for mount in self._mounts]
         clients = (interface for interface in interfaces if interface.journalled)
-        rows = {interface.name: Rows(interface.endpoints) for interface in interfaces}
-        return {"": Rows(chain.from_iterable(interface.endpoints for interface in clients)), **rows}
+        all_clients = OperationIndex(chain.from_iterable(interface.endpoints for interface in clients))
+        return {
+            "": all_clients,
+            **{interface.name: OperationIndex(interface.endpoints) for interface in interfaces},
+        }
 
     def refusal(self, error: HTTPException, request: RequestContext, world: World) -> Refused:
         """Return the refusal for a routing error. For an unknown path, suggest similar operations."""
@@ -81,12 +84,12 @@ class Unmatched:
         interface = next((mount.interface for mount in self._mounts if mount.owns(request.path)), None)
         if interface is not None and (reason := interface.unmatched(request, world)):
             return reason
-        rows, path = self._rows[interface.name if interface is not None else ""], request.path
-        unknown = rows.unknown(path) if interface is not None else []
+        index, path = self._indexes[interface.name if interface is not None else ""], request.path
+        unknown = index.unknown(path) if interface is not None else []
         if interface is not None and unknown:
             missing = f"no operations on {' '.join(unknown[:_MOST_WORDS])}"
             return f"{interface.owner} has {missing}" + (_BEYOND if interface.journalled else "")
-        nearest = rows.nearest(request.method, path)
+        nearest = index.nearest(request.method, path)
         if nearest:
             return f"the nearest {'is' if len(nearest) == 1 else 'are'} {', '.join(nearest)}"
         if interface is None:
@@ -110,35 +113,38 @@ def _methods_of(path: str, error: MethodNotAllowed) -> list[str]:
     return [method for method in known if shapes[method] == min(shapes.values())]
 
 
-class _Row(NamedTuple):
+class _KnownOperation(NamedTuple):
     shown: str
     method: str
     shape: str
 
 
-class Rows:
+class OperationIndex:
     """The operations of one or several interfaces, and the search for similar operations."""
 
     def __init__(self, endpoints: Iterable[Endpoint]) -> None:
-        self._rows = [
-            _Row(f"{endpoint.method} {path}", endpoint.method, _shape(path))
+        self._operations = [
+            _KnownOperation(f"{endpoint.method} {path}", endpoint.method, _shape(path))
             for endpoint in endpoints
             for path in endpoint.paths
         ]
-        self._words = {word for row in self._rows for word in _words(row.shape)}
+        self._words = {word for known in self._operations for word in _words(known.shape)}
 
     def nearest(self, method: str, path: str) -> list[str]:
         """Return the operations most similar to a request. A difference of the method counts little."""
         shape = _shape(path)
-        scores = {row: _likeness(shape, row.shape) - _METHOD * (row.method != method) for row in self._rows}
+        scores = {
+            known: _likeness(shape, known.shape) - _METHOD * (known.method != method)
+            for known in self._operations
+        }
         least = max(_CUTOFF, max(scores.values(), default=0.0) - _AS_GOOD)
-        best = sorted((-score, row.shown) for row, score in scores.items() if score >= least)
+        best = sorted((-score, known.shown) for known, score in scores.items() if score >= least)
         return list(dict.fromkeys(shown for _, shown in best))[:_MOST]
 
     def unknown(self, path: str) -> list[str]:
         """Return the words of a path that no operation has, except verbs."""
-        known = {*self._words, *_VERBS}
-        return [word for word in _words(_shape(path)) if word not in known and not close(word, known)]
+        words = {*self._words, *_VERBS}
+        return [word for word in _words(_shape(path)) if word not in words and not close(word, words)]
 
 
 def _shape(path: str) -> str:

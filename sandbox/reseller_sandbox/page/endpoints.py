@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from werkzeug.http import parse_accept_header, parse_etags
 
 from reseller_sandbox.control.resource import Resource
-from reseller_sandbox.control_http.rows import ControlCall, PathName, about, extra_row
+from reseller_sandbox.control_http.endpoints import ControlCall, PathName, about, extra_endpoint
 from reseller_sandbox.refusals import UNKNOWN_PAGE, Refused
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.web.access_control import PAGE
@@ -69,7 +69,7 @@ def _files(
     return files | {f"{name}.json": Answer(200, write(part), _JSON) for name, part in declarations.items()}
 
 
-@extra_row("page", "page", forms=("text/html",))
+@extra_endpoint("page", "page", forms=("text/html",))
 def page(call: ControlCall) -> Answer:
     """Return the page that shows this sandbox in a browser.
 
@@ -81,7 +81,7 @@ def page(call: ControlCall) -> Answer:
     return sent(call, Answer(200, text.encode(), HTML))
 
 
-@extra_row("page.addresses", "page/addresses", forms=("text/plain",))
+@extra_endpoint("page.addresses", "page/addresses", forms=("text/plain",))
 def addresses(call: ControlCall) -> Answer:
     """Return the addresses of this server as text.
 
@@ -106,7 +106,7 @@ def addresses(call: ControlCall) -> Answer:
     return sent(call, Answer(200, text.encode(), "text/plain; charset=utf-8"))
 
 
-@extra_row("forms", "forms", answer=ConsoleRequests(), lengthy_from=0)
+@extra_endpoint("forms", "forms", answer=ConsoleRequests(), lengthy_from=0)
 def forms(call: ControlCall) -> Answer:
     """Return the requests that the page's console can send, each with its fields and an example."""
     from reseller_sandbox.page import declarations
@@ -118,7 +118,7 @@ def forms(call: ControlCall) -> Answer:
     return sent(call, Answer(200, write({"requests": listed}), _JSON))
 
 
-@extra_row(
+@extra_endpoint(
     *("page.file", "page/{file}", UNKNOWN_PAGE),
     path=_FilePath(),
     forms=(*(kind.partition(";")[0] for kind in TYPES.values()), _JSON),

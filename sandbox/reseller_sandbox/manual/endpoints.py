@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reseller_sandbox.control_http.rows import ControlCall, PathName, about, extra_row
+from reseller_sandbox.control_http.endpoints import ControlCall, PathName, about, extra_endpoint
 from reseller_sandbox.manual.pages import FOLDER, PICTURES, Manual, UnknownPage
 from reseller_sandbox.refusals import UNKNOWN_PAGE, Refused
 from reseller_sandbox.web.fields import Shape
@@ -78,8 +78,8 @@ def _show(call: ControlCall) -> Answer:
     return Answer(200, _html(page.name, root), f"{_HTML}; charset=utf-8")
 
 
-_first = extra_row("manual", "manual", lengthy_from=0, forms=(_HTML, _MARKDOWN))(_show)
-_page = extra_row(
+_first = extra_endpoint("manual", "manual", lengthy_from=0, forms=(_HTML, _MARKDOWN))(_show)
+_page = extra_endpoint(
     *("manual.page", "manual/{page}", UNKNOWN_PAGE),
     path=_PagePath(),
     lengthy_from=0,

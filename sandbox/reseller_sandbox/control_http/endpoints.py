@@ -72,7 +72,7 @@ class OperationParameters(Schema):
 
 # All sandboxes share the endpoints, because an endpoint does not depend on a world.
 @cache
-def row(operation: Operation) -> Endpoint:
+def endpoint_of(operation: Operation) -> Endpoint:
     """Return the endpoint of a control operation.
 
     The schemas of an endpoint are made at their first use, because the schemas of all endpoints take 60 ms.
@@ -126,12 +126,12 @@ def _handler(operation: Operation) -> Callable[[ControlCall], Any]:
     return handle
 
 
-def endpoints(resources: Iterable[type[Resource]]) -> tuple[Endpoint, ...]:
+def operation_endpoints(resources: Iterable[type[Resource]]) -> tuple[Endpoint, ...]:
     """Return one endpoint for each operation of ``resources``."""
-    return tuple(row(operation) for resource in resources for operation in resource.operations())
+    return tuple(endpoint_of(operation) for resource in resources for operation in resource.operations())
 
 
-def extra_row(
+def extra_endpoint(
     name: str, path: str, /, *refuses: Rule, method: str = "GET", **options: Any
 ) -> Callable[[Callable[[ControlCall], Any]], Endpoint]:
     """Declare a function as an endpoint that is not an operation of a resource.
