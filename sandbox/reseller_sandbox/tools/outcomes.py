@@ -52,7 +52,7 @@ class Effect(NamedTuple):
     after: str
 
     def __str__(self) -> str:
-        """Return the change as a line of a report."""
+        """Return the change as a line of a report, such as ``example.com of main: expires 2028-01-15``."""
         return f"{self.title}: {f'{self.field} ' if self.field else ''}{self.after or 'none'}"
 
 
@@ -110,7 +110,7 @@ class Outcome(Struct, frozen=True):
 
     @property
     def paid(self) -> dict[Paid, tuple[Decimal, ...]]:
-        """The charges of each order, without refunded charges."""
+        """The charges of each order. A refunded charge does not count."""
         refunded = {movement.refunds for movement in self.movements}
         paid: dict[Paid, tuple[Decimal, ...]] = {}
         for movement in self.movements:
@@ -124,7 +124,7 @@ class Outcome(Struct, frozen=True):
         return [finding for finding in self.findings if finding.severity == Severity.MONEY]
 
     def effects_of(self, request: RequestRecord) -> list[Effect]:
-        """Return the effects of one request."""
+        """Return the changes that one request made."""
         return [effect for change in request.changes for effect in self.describer.effects(change)]
 
     def lines(self) -> Counter[str]:
@@ -141,7 +141,7 @@ def advice_line(finding: Finding) -> str:
 
 
 def outcome_of(world: Sandbox, ended: Ended) -> Outcome:
-    """Return the outcome of a run in ``world``, which is a fork for this run alone."""
+    """Return the outcome of the run in ``world``. No other run may use this world."""
     requests = world.journal.find(limit=MOST).requests
     changes = list(_changes(world))
     accounts = {account.client_id: account.name for account in world.accounts.list().accounts}

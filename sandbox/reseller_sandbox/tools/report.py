@@ -11,7 +11,7 @@ from reseller_sandbox.reports.findings import Case
 
 
 class Report(Struct, kw_only=True):
-    """A report on the runs of a program, or on those of one ``test`` of a program.
+    """A report on the runs of a whole program, or of one ``test`` in the program.
 
     ``problem`` is the reason why the program cannot be run, empty if it can.
     """

@@ -85,7 +85,7 @@ class ReportedOrder(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Ended(Struct, frozen=True):
-    """The end of a run: its exit ``status``, the end of its output, and its duration.
+    """How a run ended: its exit ``status``, the last part of its output, and its duration.
 
     The status is None after a timeout. ``view`` are the orders that the program reports, None without a
     report. ``tests`` are the ids of tests that have their own worlds, if the program is pytest.
@@ -181,7 +181,7 @@ class CommandProgram:
             _end(child)
 
     def __call__(self, world: Sandbox) -> Ended:
-        """Run the command in a world. Afterwards, end all its child processes."""
+        """Run the command in a world. When the command has ended, end its child processes."""
         tests: list[str] = []
         ended = self.run_with_reports(world, {}, lambda said: tests.extend(said.get("tests", ())))
         return replace(ended, tests=tuple(dict.fromkeys(tests)))

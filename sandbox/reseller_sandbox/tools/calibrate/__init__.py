@@ -41,7 +41,7 @@ class Determination(Struct, frozen=True):
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether at least one value is ruled out."""
+        """Whether at least one value of the assumption is ruled out."""
         return self.value is not None or bool(self.ruled_out)
 
 

@@ -49,7 +49,7 @@ def candidate_states(
 
 
 def _before(known: Known, subject: Subject) -> State:
-    """Return the known state of a name before the request, in fixture format."""
+    """Return the known state of a name before the request, as a part of a fixture."""
     shown = {*subject.shown.get(subject.name, {}).get("flags", ())}
     flags = [str(flag) for flag in Flag if known.get(str(flag), str(flag) in shown)]
     return {"flags": flags, **{key: known[key] for key in KEPT if key in known}}
@@ -191,7 +191,7 @@ def _many(subject: Subject) -> State:
 
 
 def _transferred(subject: Subject, to: str, origin: str, status: str) -> State:
-    """Return the state of a pending or completed transfer."""
+    """Return the state in which a transfer of the names is pending or has ended."""
     is_completed = status in ("clientApproved", "serverApproved")
     is_elsewhere = (to == "main" and status == "pending") or (to == "outside" and is_completed)
     state = _taken(subject) if is_elsewhere else _held(subject)

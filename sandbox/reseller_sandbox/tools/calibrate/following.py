@@ -36,7 +36,7 @@ from reseller_sandbox.worlds import Snapshot
 #: Maximum number of guesses, and maximum number of tries of one request under a guess.
 _MOST_GUESSES, _MOST_TRIES = 256, 4000
 
-#: Dates count as equal if they differ by at most this time.
+#: Two dates count as equal if they differ by at most this time.
 _SAME = timedelta(days=1)
 
 #: Some values of some assumptions, by name.

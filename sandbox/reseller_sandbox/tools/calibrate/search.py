@@ -147,7 +147,7 @@ class Search:
     def _under(
         self, exchange: ObservedExchange, snapshot: Snapshot, alive: Candidates, credentials: str
     ) -> Iterator[tuple[dict[str, Any], TriedAnswer]]:
-        """Yield each possible answer to a request in one state, with its assumption values."""
+        """Yield the sandbox's possible answers to a request in one state, each with its assumption values."""
         always = _ACCESS if is_about_access(exchange) else ()
 
         def carry_out(values: Values) -> tuple[TriedAnswer, dict[str, None]]:

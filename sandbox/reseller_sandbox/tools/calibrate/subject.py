@@ -77,7 +77,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 
     @property
     def is_about_new_names(self) -> bool:
-        """Whether the request checks or registers names.
+        """Whether the request checks names, or registers one.
 
         The stage of a registered name has no effect on the answer to such a request.
         """
@@ -147,7 +147,7 @@ def _records(answer: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def _shown(
     records: Iterable[Mapping[str, Any]], names: Sequence[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the values of each name in an answer, in fixture format."""
+    """Yield each name in an answer with the values that the answer shows, as a part of a fixture."""
     field = hints().field
     for record in records:
         domain = field(record, "name")
@@ -188,7 +188,7 @@ def _premium(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _zones(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the zones in an answer, with their promotions, in fixture format."""
+    """Yield each zone in an answer with its promotions, as a part of a fixture."""
     field = hints().field
     for record in records:
         zone = field(record, "zone")
@@ -207,7 +207,7 @@ def _zones(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str
 
 
 def _servers(parts: Iterable[Any]) -> Iterator[str]:
-    """Yield the name servers of a request, which are an array, or an object of arrays."""
+    """Yield the name servers of a request. The request has them in an array, or in an object of arrays."""
     for part in parts:
         for listed in part.values() if isinstance(part, Mapping) else (part,):
             for server in listed if isinstance(listed, list) else ():

@@ -75,7 +75,7 @@ class ObservedExchange(Quiet, frozen=True, kw_only=True):
 
 
 class Transcript(Struct, frozen=True):
-    """The exchanges of a file, and the places of skipped entries, each with the reason."""
+    """The exchanges of a file, and its skipped entries: the place of each entry, and the reason."""
 
     exchanges: Sequence[ObservedExchange]
     skipped: Sequence[tuple[str, str]] = ()

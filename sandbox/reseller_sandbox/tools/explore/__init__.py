@@ -191,7 +191,7 @@ class Explorer(Struct, kw_only=True):
     _passing: Sequence[str] | None = None
 
     def explore(self, tell: Tell = lambda _, __: None) -> Exploration:
-        """Run ``schedule``, or every schedule that can matter. ``tell`` gets the schedule of each run.
+        """Run ``schedule``, or every schedule that can matter. Call ``tell`` with the schedule of each run.
 
         Raise ``ScheduleNotReached`` if the program does not send its requests in the order of ``schedule``.
         """

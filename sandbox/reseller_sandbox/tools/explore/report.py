@@ -27,7 +27,7 @@ _ABOUT = {
 
 
 class ReleasedRequest(Struct, frozen=True):
-    """A request of a run: its actor and request line, the status, and whether it was refused."""
+    """A request of a run: its actor, request line and status, and whether the API refused it."""
 
     actor: str
     asked: str
@@ -70,7 +70,7 @@ class ExploredSchedule(Struct, frozen=True, kw_only=True):
 
     @property
     def consequence(self) -> Hashable:
-        """A value that is equal for runs with the same finding.
+        """A key to group findings: equal for runs with the same problem.
 
         If the program fails, only the last line of its output counts, because the rest can differ.
         """

@@ -123,7 +123,7 @@ class Plan(Struct):
 
     @property
     def expected(self) -> AbstractSet[str] | None:
-        """The actors that earlier runs saw waiting at this point, None if unknown."""
+        """The actors that had a waiting request at this point in earlier runs, None if unknown."""
         if self.known is None or self.missed:
             return None
         return self.known.waiting_at(self.path) or None
@@ -191,11 +191,11 @@ class Schedules:
         self.held_too_long = 0
 
     def waiting_at(self, path: Path) -> AbstractSet[str]:
-        """Return the actors that an earlier run saw waiting after ``path``."""
+        """Return the actors that had a waiting request after ``path`` in an earlier run."""
         return self._waiting.get(path, {}).keys()
 
     def are_swapped(self, path: Path, waiting: Mapping[str, str]) -> bool:
-        """Whether two actors have exchanged their names, compared to earlier runs.
+        """Whether two actors have each other's names, compared to earlier runs.
 
         Without a header, actors whose first requests are equal can get each other's names. Then an actor
         sends a request that only another actor sent in earlier runs.
@@ -224,7 +224,7 @@ class Schedules:
         return [Plan(path, known=self) for path in branches[:most]]
 
     def learn(self, plan: Plan, *, is_final: bool = False) -> bool:
-        """Learn from the run of a plan. Return whether the run followed the plan.
+        """Add the run of a plan to the known runs. Return whether the run followed the plan.
 
         If no run follows a plan, the plan is given up after ``_TRIES`` runs, or now if ``is_final``.
         """
@@ -300,7 +300,7 @@ class Schedules:
         return max((run.steps for run in self._runs), key=len, default=())
 
     def estimate(self) -> int | None:
-        """Return the number of different schedules, None if there are too many to count.
+        """Return the number of schedules that are not equivalent, None if there are too many to count.
 
         The number is exact if each worker always sends the requests that it sent in the longest run, and
         never waits for another worker.
@@ -374,7 +374,7 @@ def _switches(path: Path) -> int:
 
 
 def _count(workers: Sequence[Sequence[Footprint]]) -> int | None:
-    """Return the number of different interleavings, None if there are too many to count.
+    """Return the number of interleavings that are not equivalent, None if there are too many to count.
 
     Sleep sets make sure that each class of equivalent interleavings counts once.
     """

@@ -53,7 +53,7 @@ from reseller_sandbox.tools.sweep.troubles import (
 
 __all__ = ["BadProgram", "SweepReport", "SweepResult", "SweepWanted", "sweep"]
 
-#: The end of the error message about a program that passes only once.
+#: The end of an error message: the program passes in its first run, and fails in its second run.
 _A_SECOND_TIME = " the second time; remove what the first run leaves, such as rows in a database"
 
 #: Maximum number of characters of a program's output in a report, counted from the end.
@@ -61,7 +61,7 @@ _OUTPUT = 2000
 
 
 class SentNoRequest(BadProgram):
-    """The program sends no request to the world of its run."""
+    """The program sent no request to its sandbox, so there is nothing to sweep."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +155,8 @@ class _Sweep:
         self._program, self._prepared, self._wanted = program, prepared, wanted
         self.baseline = self._run_without_trouble("")
         second = self._run_without_trouble(_A_SECOND_TIME)
-        #: Whether two runs without trouble sent different requests.
+        #: Whether two runs without trouble sent different requests. Then the records of runs are not
+        #: compared.
         self.unsteady = _sent(self.baseline) != _sent(second)
         self._operations = {operation.id: operation for operation in contract()}
         self._requests = numbered(self.baseline.requests, self._operations)
@@ -197,7 +198,7 @@ class _Sweep:
             if not outcome.requests:
                 raise SentNoRequest(NO_REQUEST_SENT, ended)
             if len(outcome.requests) >= MOST or world.journal.find(limit=0).dropped:
-                problem = f"the program sends more requests than a journal keeps, which is {MOST}"
+                problem = f"the program sends more requests than the journal keeps ({MOST})"
                 raise BadProgram(problem, ended)
             violations = [
                 *violations_of(outcome, outcome, Expected()),

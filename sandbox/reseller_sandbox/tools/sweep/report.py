@@ -89,7 +89,7 @@ class Run(Struct, frozen=True, kw_only=True):
         return f"{self.id} {self.request}"
 
     def json(self) -> dict[str, Any]:
-        """Return the run as JSON values."""
+        """Return the run as JSON values, without its ``number``."""
         return {name: value for name, value in to_builtins(self).items() if name != "number"}
 
 
@@ -123,11 +123,11 @@ class SweepReport(Report, kw_only=True):
 
     @property
     def wrong(self) -> list[Run]:
-        """The silently wrong runs."""
+        """The silently wrong runs: the program reports success, although it violates an invariant."""
         return [run for run in self.runs if run.result is SweepResult.WRONG]
 
     def causes(self) -> list[list[Run]]:
-        """Return the silently wrong runs in groups with the same consequences.
+        """Group the silently wrong runs by their consequences, because one cause can affect many runs.
 
         In each group, the run with the fewest faults comes first. Groups that no client can prevent are
         last.

@@ -34,7 +34,7 @@ _FAULT, _SECOND, _TRIGGER = "sweep", "sweep-again", "sweep-before"
 #: A placeholder ``{{…}}`` in the text of an error.
 _BLANK = re.compile(r"\{\{.*?\}\}")
 
-#: The default expectation: the same outcome as without trouble.
+#: By default, the outcome must be the same as without trouble.
 _SAME = Expected()
 
 #: Categories of errors after which a retry of the same request can succeed.
@@ -160,7 +160,7 @@ class SweptRequest(Struct, frozen=True):
 
 
 def asked(record: RequestRecord) -> str:
-    """Return the operation and the domains of a request as text.
+    """Return the operation and the domains of a request, such as ``v3.renewDomain example.com``.
 
     If the request reaches no operation, return its method and path.
     """
@@ -201,7 +201,7 @@ class Trouble(Struct, frozen=True, kw_only=True):
 
     @property
     def parts(self) -> tuple[Trouble, ...]:
-        """This trouble, and its second fault if there is one."""
+        """This trouble alone, or together with its second fault (``recovery``)."""
         return (self,) if self.recovery is None else (self, self.recovery)
 
     def begin(self, world: Sandbox) -> None:
@@ -222,7 +222,7 @@ class Trouble(Struct, frozen=True, kw_only=True):
                 world.clock.advance(self.passes)
 
     def is_applied(self, world: Sandbox) -> bool:
-        """Whether the trouble happened in the run."""
+        """Whether the trouble really happened in the run: a fault was applied, or a third party acted."""
         faults = [fault for fault in world.faults.list().faults if fault.name in (_FAULT, _SECOND)]
         scheduled = [
             action
