@@ -1,1 +1,1 @@
-"""The network server: uvicorn, connections and response delivery. It does not depend on API operations."""
+"""The HTTP server, based on uvicorn: connections, TLS and response delivery. It knows no API operation."""

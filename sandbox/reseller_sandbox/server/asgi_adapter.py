@@ -52,7 +52,7 @@ Send = Callable[[Any], Awaitable[None]]
 #: SO_LINGER with a timeout of zero: closing such a socket sends a RST. Windows uses shorts, not ints.
 LINGER_NOT = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
 
-#: Bytes written to a connection at once. The write copies them, which blocks the event loop.
+#: Maximum bytes of one write. A write copies its bytes, and blocks the event loop meanwhile.
 PIECE = 1 << 18
 
 #: Limits for draining an unread request body: bytes and seconds.
@@ -64,7 +64,7 @@ FAILED = Unserved(500, "internal_error", "The sandbox failed while answering; it
 
 
 class Wire:
-    """Connection of one request: the two ASGI channels and the transports below them."""
+    """Connection that carries one request: ASGI's receive and send, and asyncio's transports."""
 
     def __init__(self, receive: Receive, send: Send, state: Mapping[str, Any]) -> None:
         self._send = send
@@ -72,11 +72,11 @@ class Wire:
         self._transport: asyncio.Transport = state["transport"]
         self._tcp: asyncio.Transport = state["tcp"]
         self._invites: bool = state["invites"]
-        #: Whether there may be more of the request's body to receive.
+        #: Whether a part of the request body may still be unread.
         self.unread = False
 
     def invite(self) -> None:
-        """Ask for the body, if the client waits for ``100 Continue``."""
+        """Send ``100 Continue``, if the client waits for it before it sends the body."""
         if self._invites:
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
@@ -87,7 +87,7 @@ class Wire:
         return message
 
     async def send_answer(self, answer: WireAnswer, delivery: Delivery) -> None:
-        """Send ``answer`` to the client as ``delivery`` describes, and return at the end."""
+        """Send ``answer`` as ``delivery`` describes. Return when the response is sent or cut."""
         begun = False
         for step in course(answer.body, delivery):
             match step:
@@ -119,7 +119,7 @@ class Wire:
         await self._send_body(b"", more=False)
 
     async def follow(self, answer: WireAnswer, stream: Stream) -> None:
-        """Send the head of ``answer``, then the pieces of ``stream`` until the client leaves."""
+        """Send the head of ``answer``, then ``stream`` until it ends or the client disconnects."""
         news = asyncio.Event()
         stream.when_news(waker(news))
         headers = [header for header in answer.headers if header[0] != b"content-length"]
@@ -145,7 +145,7 @@ class Wire:
         await self._send_body(b"", more=False)
 
     async def finish(self, last: bytes) -> None:
-        """End a streamed response with ``last``. Drop the connection if the client does not read."""
+        """Send ``last`` as the end of a stream. If earlier bytes are unsent, drop the connection."""
         if unsent(self._transport, self._tcp):
             await self.drop()
         else:
@@ -157,7 +157,7 @@ class Wire:
         await self.client_leaves()
 
     async def client_leaves(self, within: float | None = None) -> bool:
-        """Whether the client disconnects ``within`` this many seconds. Wait at most that long."""
+        """Wait at most ``within`` seconds for the client to disconnect. Return whether it did."""
         try:
             async with asyncio.timeout(within):
                 while (await self.receive())["type"] != "http.disconnect":
@@ -173,7 +173,7 @@ class Wire:
         await self._send({"type": "http.response.body", "body": piece, "more_body": more})
 
     async def _spill(self) -> None:
-        """Read and discard the rest of the body, up to a limit.
+        """Read and discard the rest of the request body, up to a limit of bytes and time.
 
         A client that is cut off while it sends may never read the response.
         """
@@ -184,12 +184,12 @@ class Wire:
                     spilled += len((await self.receive()).get("body", b""))
 
     async def _close(self) -> None:
-        # If the application returns before the disconnect, uvicorn sends a 500 response.
+        # Close, then wait for the disconnect: uvicorn sends a 500 response if an application returns earlier.
         self._transport.close()
         await self.client_leaves()
 
     async def _reset(self) -> None:
-        # A RST discards data that still waits in our buffers or in the kernel's, so wait until all is sent.
+        # Wait until all data is sent, because a RST discards the data in our buffers and in the kernel's.
         sock = self._tcp.get_extra_info("socket")
         while not self._tcp.is_closing() and (unsent(self._transport, self._tcp) or unacknowledged(sock)):
             await asyncio.sleep(0.001)
@@ -199,7 +199,7 @@ class Wire:
 
 
 def tcp_beneath(transport: asyncio.Transport) -> asyncio.Transport:
-    """Return the TCP transport of an open connection, also under TLS.
+    """Return the TCP transport below ``transport``, or ``transport`` itself without TLS.
 
     asyncio has no public access to the TCP transport under TLS. The ``abort`` of the
     outer transport has no effect after two calls of ``close``.
@@ -209,7 +209,7 @@ def tcp_beneath(transport: asyncio.Transport) -> asyncio.Transport:
 
 
 def unsent(transport: asyncio.Transport, tcp: asyncio.Transport) -> int:
-    """Return the number of bytes that wait to be passed to the kernel."""
+    """Return the number of written bytes that are not yet in the kernel's send buffer."""
     inner = tcp.get_write_buffer_size()
     if inner or transport is tcp or tcp.is_closing():
         return inner
@@ -225,7 +225,7 @@ def unacknowledged(sock: socket.socket) -> int:
 
 
 class Gone(Exception):
-    """The client left before its request was complete."""
+    """The request gets no response: the client disconnected, or the server stopped."""
 
 
 class TooLarge(Exception):
@@ -252,13 +252,13 @@ class Bridge:
         self.request_log = request_log
         self.when_unread = when_unread
         self.instance = instance_mark()
-        #: The requests that wait, with the stopwatch time at which each wait should end.
+        #: Tasks that a stopping server may cancel, with the stopwatch time at which each should end.
         self.held: dict[asyncio.Task[Any], float] = {}
-        #: Functions that start the pipelined requests which wait for their turn.
+        #: Queue of ``in_turn``: functions, each of which starts a pipelined request.
         self.turns: deque[Callable[[], None]] = deque()
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Read the request of ``scope``, call the application, and send the response."""
         began = stopwatch()
         wire = Wire(receive, send, scope["state"])
         environ = environment(scope)
@@ -275,7 +275,7 @@ class Bridge:
                     await self._deliver(answer, environ.get(Env.DELIVERY) or PLAIN, wire)
             self._log(environ, answer, began)
         except Gone:
-            if "wsgi.input" in environ:  # The request was complete, but the server stopped.
+            if "wsgi.input" in environ:  # The request was complete, so the server stopped.
                 environ[Env.LOG_WORDS] = lambda: Words("stopped", {"outcome": "stopped"})
                 self._log(environ, WireAnswer(0, [], b""), began)
         except Exception as error:
@@ -283,7 +283,7 @@ class Bridge:
             await wire.drop()
 
     def _log(self, environ: WSGIEnvironment, answer: WireAnswer, began: float) -> None:
-        # Remove the function. It can refer to the environment, and the reference cycle would stay in memory.
+        # Remove the function: it may refer to ``environ``, and the reference cycle would stay in memory.
         described: Callable[[], Words] = environ.pop(Env.LOG_WORDS, Words)
         if self.request_log is not None:
             words = described()
@@ -292,7 +292,7 @@ class Bridge:
             self.request_log(LoggedRequest(method, target, status, stopwatch() - began, size, words))
 
     def in_turn(self, start: Callable[[], None]) -> None:
-        """Call ``start`` in a later round of the event loop, one such call per round.
+        """Queue ``start``. Each later round of the event loop calls one queued function.
 
         Pipelined requests then take turns with all other requests.
         """
@@ -306,7 +306,7 @@ class Bridge:
             asyncio.get_running_loop().call_soon(self._next_turn)
 
     def unread(self, head: bytes, problem: Unserved) -> None:
-        """Report a request that did not reach ``app``: its ``head``, perhaps incomplete, and the problem."""
+        """Report a request that did not reach ``app`` because of ``problem``. ``head`` may be incomplete."""
         lost = Unread.of(head, problem)
         try:
             self.when_unread(lost)
@@ -319,7 +319,7 @@ class Bridge:
             report(error, {"REQUEST_METHOD": lost.method, "RAW_URI": lost.target})
 
     async def _read(self, environ: WSGIEnvironment, wire: Wire) -> None:
-        """Put the body, or the too-large flag, into ``environ``. Raise ``Gone`` if the client leaves."""
+        """Put the request body, or ``Env.TOO_LARGE``, into ``environ``. Raise ``Gone`` after a disconnect."""
         body = BytesIO()
         if "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ:
             wire.unread = True
@@ -332,14 +332,14 @@ class Bridge:
         environ["wsgi.input"] = body
 
     async def _answer(self, environ: WSGIEnvironment, wire: Wire) -> WireAnswer:
-        """Return the application's response. Call the application again as often as it asks for that.
+        """Call the application until it no longer asks for another call. Return its response.
 
         Raise ``Gone`` if the server stops during the wait.
         """
         original = environ.copy()
         answer = self._call(environ)
         while (again := environ.get(Env.AGAIN)) is not None:
-            # If the client leaves during the wait, its request still takes effect.
+            # Do not watch for a disconnect: the request takes effect even if the client disconnects now.
             async with self._held(wire, again.after):
                 await until(again)
             environ.clear()
@@ -358,7 +358,7 @@ class Bridge:
     def _call(self, environ: WSGIEnvironment) -> WireAnswer:
         try:
             return call(self.app, environ)
-        except BaseException as error:  # SystemExit too, because an application must not end the server.
+        except BaseException as error:  # Catch SystemExit too: an application must not end the server.
             report(error, environ)
             environ.pop(Env.DELIVERY, None)
             return FAILED.answer()
@@ -371,7 +371,7 @@ class Bridge:
             await wire.send_answer(answer, delivery)
 
     async def _follow(self, answer: WireAnswer, stream: Stream, wire: Wire) -> None:
-        """Send ``stream`` until it ends, the client leaves or the server stops."""
+        """Send ``stream`` until it ends, the client disconnects or the server stops."""
         try:
             with self._cancellable(math.inf):
                 await wire.follow(answer, stream)
@@ -382,9 +382,9 @@ class Bridge:
 
     @asynccontextmanager
     async def _held(self, wire: Wire, seconds: float = 0.0) -> AsyncIterator[None]:
-        """Let the server cancel the body of the context, which takes ``seconds``.
+        """Let a stopping server cancel the ``async with`` block, which should take ``seconds``.
 
-        When the server cancels it, drop the connection and raise ``Gone``.
+        If the server cancels the block, drop the connection and raise ``Gone``.
         """
         try:
             with self._cancellable(seconds):
@@ -405,12 +405,12 @@ class Bridge:
 
 
 def report(error: BaseException, environ: WSGIEnvironment) -> None:
-    """Log a failed request with its error and the place of the error."""
+    """Log a failed request with its error and the source line that raised the error."""
     log_failure(f"{environ['REQUEST_METHOD']} {masked(environ['RAW_URI'])}", error)
 
 
 async def until(again: Again) -> None:
-    """Wait until it is time to call the application again."""
+    """Wait ``again.after`` seconds, or until ``again.when`` calls back, if it is set."""
     if again.when is None:
         await asyncio.sleep(again.after)
         return
@@ -420,20 +420,20 @@ async def until(again: Again) -> None:
 
 
 def waker(event: asyncio.Event) -> Callable[[], None]:
-    """Return a function that sets ``event`` in the running loop, from any thread and at any time."""
+    """Return a function that sets ``event``. Any thread may call it, even after the loop has ended."""
     loop = asyncio.get_running_loop()
 
     def wake() -> None:
-        with suppress(RuntimeError):  # the loop has ended, so nothing waits for the event
+        with suppress(RuntimeError):  # If the loop has ended, nothing waits for the event.
             loop.call_soon_threadsafe(event.set)
 
     return wake
 
 
 async def read_body(environ: WSGIEnvironment, wire: Wire, limit: int) -> BytesIO:
-    """Return the body of the request.
+    """Return the request body as a file.
 
-    Raise ``TooLarge`` if it is longer than ``limit`` bytes, and ``Gone`` if the client leaves.
+    Raise ``TooLarge`` if it is longer than ``limit`` bytes, and ``Gone`` if the client disconnects.
     If the announced length is too large, a client that waits for ``100 Continue`` gets the
     refusal instead.
     """

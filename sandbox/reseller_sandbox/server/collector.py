@@ -1,4 +1,4 @@
-"""Control of Python's garbage collector, which would stop every thread and find nothing.
+"""Control of Python's garbage collector. A collection stops every thread and finds nothing to free.
 
 A world has hundreds of thousands of records without cycles, which reference counts free. Modules stay loaded.
 """
@@ -18,14 +18,14 @@ TURN = 0.0005
 
 
 def begin_serving() -> None:
-    """Exclude the objects of the server's start from collections, and shorten thread turns."""
+    """Exclude all existing objects from garbage collection, and let threads switch more often."""
     gc.freeze()
     sys.setswitchinterval(TURN)
 
 
 @contextmanager
 def without_collections() -> Iterator[None]:
-    """Disable automatic collections while the context lasts."""
+    """Disable automatic garbage collection during the ``with`` block."""
     if not gc.isenabled():
         yield
         return
@@ -33,6 +33,6 @@ def without_collections() -> Iterator[None]:
     try:
         yield
     finally:
-        if gc.get_count()[0] > MUCH and gc.get_freeze_count():  # only if the process is a server
-            gc.freeze()  # because the next collection would traverse all new records
+        if gc.get_count()[0] > MUCH and gc.get_freeze_count():  # Only a server has frozen objects.
+            gc.freeze()  # Exclude the new records, so that the next collection does not traverse them.
         gc.enable()

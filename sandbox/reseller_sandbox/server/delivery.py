@@ -1,4 +1,4 @@
-"""Delivery of a response: delays, drips, cuts and resets, and their imitation in plain WSGI.
+"""Delivery of a response: delayed, in small pieces (drip), cut or reset, with an imitation in plain WSGI.
 
 The application puts a ``Delivery`` into the WSGI environment. The server executes it on the socket
 (``asgi_adapter``), and clients in the same process imitate it (``clients.fake_connection``). Under another
@@ -24,7 +24,7 @@ HEARTBEAT_BYTES = b": here\n\n"
 class Env:
     """Keys of the WSGI environment that a server and the application share."""
 
-    #: Set by a server that executes deliveries: the mark of its start. It is empty in process.
+    #: Set by our server: a random mark, new at each start. It is empty for a request without a socket.
     SERVED = "sandbox.served"
     #: Set by the server: the body was too large, and was not read.
     TOO_LARGE = "sandbox.body_too_large"
@@ -32,11 +32,11 @@ class Env:
     HOSTS = "sandbox.hosts"
     #: Set by the application: the ``Delivery`` of the response.
     DELIVERY = "sandbox.delivery"
-    #: Set by the application: an ``Again``, if the server must call it again.
+    #: Set by the application: an ``Again``, if the server must call the application again.
     AGAIN = "sandbox.again"
-    #: Set by the server: the client left while the application waited to be called again.
+    #: Set by the server: the client disconnected while the application waited to be called again.
     LEFT = "sandbox.left"
-    #: Set by the application: a ``Stream``, which follows the head of the response.
+    #: Set by the application: a ``Stream``, whose pieces are the body of the response.
     STREAM = "sandbox.stream"
     #: Set by the application: a function that returns ``log.Words``, which describe the request.
     LOG_WORDS = "sandbox.log_words"
@@ -68,13 +68,13 @@ class CutShort(Struct, frozen=True):
 
 
 class RawBytes(Struct, frozen=True):
-    """Bytes instead of the response, which need not be HTTP. Then the connection is closed."""
+    """Raw bytes instead of the response, not necessarily HTTP. Then the connection is closed."""
 
     raw: bytes
 
 
 class Silence(Struct, frozen=True):
-    """No response. The connection stays open for ``seconds``, or until the client leaves."""
+    """No response. The connection stays open for ``seconds``, or until the client disconnects."""
 
     seconds: float | None = None
 
@@ -83,14 +83,14 @@ Cut: TypeAlias = TcpReset | TcpClose | CutShort | RawBytes | Silence
 
 
 class Pause(Struct, frozen=True):
-    """A pause in seconds. If ``real``, a client with simulated time really waits, too."""
+    """A pause in seconds. If ``real``, it takes real time even for a client with simulated time."""
 
     seconds: float
     real: bool = False
 
 
 class Delivery(Struct, frozen=True):
-    """Delivery of a response: a ``delay`` in seconds, a ``drip`` in pieces, and a ``cut`` at its end."""
+    """Way to deliver a response: after ``delay`` seconds, in pieces (``drip``), with a ``cut`` at the end."""
 
     delay: float = 0.0
     drip: Drops | None = None
@@ -107,12 +107,12 @@ class Delivery(Struct, frozen=True):
         return self.delay
 
     def lasts(self, body: bytes) -> float:
-        """Return the seconds that the response takes, or infinity if there is no response."""
+        """Return the seconds that sending takes, or infinity if a cut replaces the response."""
         return self.holds_up(body) if self.cut is None or isinstance(self.cut, CutShort) else math.inf
 
 
 class Again(Struct, frozen=True):
-    """Request of the application to be called again with the same request, ``after`` so many seconds.
+    """Instruction to the server: call the application again with the same request, in ``after`` seconds.
 
     ``when`` is a function: it takes a callback and calls it as soon as the application can continue. The
     next call finds this object in the environment, with ``held`` for the application's own data. With
@@ -127,13 +127,13 @@ class Again(Struct, frozen=True):
 
 
 class Stream(Protocol):
-    """Response that is sent in pieces as they become available, until it ends."""
+    """Response that is sent piece by piece, as the pieces become available."""
 
     def piece(self) -> bytes:
         """Return the bytes that can be sent now, perhaps none."""
 
     def end(self) -> bytes:
-        """Return the last piece, which ends the stream."""
+        """Return the last piece, which tells the client that the stream ends."""
 
     @property
     def ended(self) -> bool:
@@ -144,14 +144,14 @@ class Stream(Protocol):
         """Minimum seconds between two pieces."""
 
     def when_news(self, call: Callable[[], None]) -> None:
-        """Call ``call``, from any thread, when there are new bytes to send."""
+        """Call ``call``, on any thread, each time new bytes can be sent."""
 
     def close(self) -> None:
-        """End the subscription of the reader."""
+        """End the subscription that supplies the stream."""
 
 
 def imitated(answer: Iterable[bytes], delivery: Delivery) -> Iterator[bytes]:
-    """Yield the body of ``answer`` as ``delivery`` says, under a WSGI server that is not ours.
+    """Yield the body of ``answer`` as ``delivery`` describes, for a WSGI server other than ours.
 
     A delay and a drip sleep in the calling thread. Connection faults raise the exception of a client: a reset
     raises ConnectionResetError, a close ConnectionAbortedError, a hang TimeoutError (without waiting), and
@@ -179,7 +179,7 @@ def imitated(answer: Iterable[bytes], delivery: Delivery) -> Iterator[bytes]:
 
 
 def course(body: bytes, delivery: Delivery) -> Iterator[Pause | bytes | Cut]:
-    """Yield the steps of a response with ``body``: pauses, pieces of the body, and at last the cut.
+    """Yield the steps to send ``body``: pauses, pieces of the body, and the cut as the last step.
 
     The head is sent before the first piece. There is a piece unless a cut replaces the response.
     """

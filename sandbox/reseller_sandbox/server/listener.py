@@ -38,8 +38,8 @@ from reseller_sandbox.values.clock import stopwatch
 #: Seconds that a refused client may continue to send before the server drops the connection.
 LINGER = 2.0
 
-#: Bytes read from a connection before other connections have their turn. They are 0.25 ms of work as one
-#: body, and 15 ms as chunks of one byte. asyncio's default is 256 KiB.
+#: Maximum bytes of one read, after which other connections have their turn. To parse them takes 0.25 ms if
+#: they are one body, and 15 ms if they are chunks of one byte. asyncio's default is 256 KiB.
 READ = 16 << 10
 
 log = logging.getLogger("reseller_sandbox")
@@ -50,10 +50,10 @@ EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 #: Seconds between two log entries about exhausted resources. asyncio tries again after one second.
 SILENCE = 0.9
 
-#: Connections that asyncio accepts in a row. It continues after a failure and reports each one.
+#: Number of connections that asyncio accepts in a row. asyncio does not stop at a failure, and reports each.
 ACCEPTED_IN_A_ROW = 64
 
-#: Keep-alive time in seconds. It is long so that a client's pool closes an unused connection first.
+#: Keep-alive time in seconds. It is longer than in most clients, so that the client closes first.
 KEEP_ALIVE = 75
 
 
@@ -64,7 +64,7 @@ _HEAD_END = re.compile(rb"\n\r?\n")
 
 
 class Protocol(HttpToolsProtocol):
-    """One connection of a client."""
+    """HTTP connection of one client: uvicorn's parser with our limits and error responses."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -80,9 +80,10 @@ class Protocol(HttpToolsProtocol):
         # ``head`` is the head of the request that is being read.
         self.head = bytearray()
         # ``empty`` counts the bytes of empty lines before a head. ``left`` is the number of missing bytes of
-        # a body whose length is known. ``idle`` counts the bytes of a chunked body since its last content.
+        # a body whose length is known. ``idle`` counts the bytes of chunk sizes and trailers since the last
+        # content of a chunked body.
         self.empty = self.left = self.idle = 0
-        # Whether the request that starts was sent before the response to an earlier one.
+        # Whether the client sent the starting request before it had the response to an earlier request.
         self.is_pipelined = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -103,7 +104,7 @@ class Protocol(HttpToolsProtocol):
         self._report()
 
     def data_received(self, data: bytes) -> None:
-        """Parse the received bytes, unless the client was refused before.
+        """Parse the received bytes. After an unreadable request, ignore them.
 
         The parser gets only complete heads, and no bytes beyond the end of a body.
         """
@@ -113,7 +114,7 @@ class Protocol(HttpToolsProtocol):
             at = self._body_received(data, at) if self.in_body else self._head_received(data, at)
 
     def _head_received(self, data: bytes, at: int) -> int:
-        """Parse a piece of a head, or an empty line before it. Return the offset of the next piece."""
+        """Read a part of a request's head, or an empty line before it. Return the offset after that part."""
         if not self.head and data[at] in b"\r\n":
             self.empty += 1
             self._limit(self.empty, MAX_EMPTY, TOO_MANY_EMPTY_LINES)
@@ -142,7 +143,7 @@ class Protocol(HttpToolsProtocol):
         return at
 
     def _body_received(self, data: bytes, at: int) -> int:
-        """Parse a piece of a body. Return the offset of the next piece."""
+        """Read a part of a request's body. Return the offset after that part."""
         end = min(at + self.left, len(data)) if self.left else data.find(b"\n", at) + 1 or len(data)
         self.idle += end - at
         super().data_received(data[at:end])
@@ -166,27 +167,27 @@ class Protocol(HttpToolsProtocol):
         self.left = max(self.left - len(body), 0)
 
     def on_message_complete(self) -> None:
-        """Prepare for the next request."""
+        """Reset the head and the counters, because the next request may begin."""
         super().on_message_complete()
         self.in_body = False
         self.head.clear()
         self.empty = self.idle = 0
 
     def on_headers_complete(self) -> None:
-        """Start a request, with the transports of its connection in the scope's state."""
+        """Start a request. Put its head, its target and its transports into the scope's state."""
         self.left = next((int(value) for name, value in self.headers if name == b"content-length"), 0)
         head = bytes(self.head)
         line = head.partition(b"\n")[0]
         target = self.url if line.isascii() else line.split()[1]
         self.scope["state"].update(head=head, target=target, transport=self.transport, tcp=self.tcp)
         self.url = origin_form(self.url)
-        # The wire waits for a disconnect, and uvicorn would then send 100 Continue before a delayed refusal.
+        # ``Wire.invite`` sends 100 Continue. uvicorn would send it when the wire only waits for a disconnect.
         self.scope["state"]["invites"], self.expect_100_continue = self.expect_100_continue, False
         super().on_headers_complete()
         self.in_body = True
 
     def on_response_complete(self) -> None:
-        """Continue with the next request, or answer one that could not be read."""
+        """Start the next pipelined request, or answer a request that could not be read."""
         self.is_pipelined = True
         super().on_response_complete()
         self.is_pipelined = False
@@ -227,7 +228,7 @@ class Protocol(HttpToolsProtocol):
         cycle = self.cycle
         if cycle is None or cycle.response_complete or (cycle.more_body and not cycle.response_started):
             self._write_problem(self.problem)
-        elif cycle.more_body:  # A part of the response is already sent.
+        elif cycle.more_body:  # A part of the response is already sent, so no error can follow.
             self.transport.close()
 
     def _report(self) -> None:
@@ -248,9 +249,9 @@ class Protocol(HttpToolsProtocol):
 
 
 class Listener(uvicorn.Server):
-    """Server of ``bridge``, which any thread or signal handler can stop.
+    """uvicorn server for ``bridge``. Any thread or signal handler can stop the server.
 
-    ``grace`` is the time in seconds that requests in flight have after that. ``backlog`` is the number of
+    ``grace`` is the time in seconds that requests in flight then have to finish. ``backlog`` is the number of
     connections that may wait to be accepted.
     """
 
@@ -279,7 +280,7 @@ class Listener(uvicorn.Server):
         self._complained = -SILENCE
 
     def stop(self, *, patient: bool) -> None:
-        """Ask the server to stop. A second call ends all waiting.
+        """Ask the server to stop. A second call makes it stop without waiting for requests.
 
         If ``patient``, the server waits for delayed and dripping responses that end within the grace time.
         """
@@ -291,7 +292,7 @@ class Listener(uvicorn.Server):
     async def listen(
         self, sockets: Mapping[socket.socket, ssl.SSLContext | None], ready: Callable[[], None]
     ) -> None:
-        """Serve on ``sockets`` until asked to stop. Call ``ready`` when the server accepts connections.
+        """Serve on ``sockets`` until ``stop`` is called. Call ``ready`` when the server accepts connections.
 
         Sockets with a context use TLS.
         """
@@ -336,7 +337,7 @@ class Listener(uvicorn.Server):
         # When the server closes, asyncio loses connections that it has accepted but not set up. So stop
         # accepting first, and wait until those are set up.
         loop = asyncio.get_running_loop()
-        with suppress(NotImplementedError):  # Windows accepts in another way, without such losses.
+        with suppress(NotImplementedError):  # Windows has no readers, and loses no connections.
             for sock in (sock for server in self.servers for sock in server.sockets):
                 loop.remove_reader(sock)
         for _ in range(3):
@@ -345,7 +346,7 @@ class Listener(uvicorn.Server):
             server.close()
 
     def _complain(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Log an error that belongs to no request, on one line."""
+        """Log an error of the event loop that belongs to no request, on one line."""
         error = context.get("exception")
         if isinstance(error, OSError) and error.errno in EXHAUSTED:
             if stopwatch() - self._complained >= SILENCE:
@@ -357,7 +358,7 @@ class Listener(uvicorn.Server):
             log.error("%s: %r", context["message"], error, exc_info=trace)
 
     def _finished(self, latest: float) -> bool:
-        """Whether all work has ended. Cancel tasks that would not end by ``latest``."""
+        """Whether all requests have ended. Cancel the tasks that are expected to end after ``latest``."""
         if self.force_exit:
             return True
         for task, end in list(self.bridge.held.items()):

@@ -22,15 +22,14 @@ from reseller_sandbox.values.text_checks import printable
 
 log = logging.getLogger("reseller_sandbox")
 
-_LONGEST = 200  # characters of a target, and of a note, in a line for people
+_LONGEST = 200  # Maximum characters of a target, and of a note, in a line of plain text.
 _ENCODED = json.JSONEncoder(ensure_ascii=False).encode
 _PLAIN = "".join(map(chr, range(0x20, 0x7F)))
 
 #: Maximum number of lines that wait to be written.
 MOST_LINES = 1000
 
-#: Seconds during which lines are gathered after a write. A busy server then wakes the thread only twenty
-#: times a second.
+#: Seconds that the thread sleeps after a write. Under load it then wakes only twenty times a second.
 PAUSE = 0.05
 
 
@@ -64,7 +63,7 @@ class LoggedRequest(Quiet, frozen=True):
 
 
 def as_text(line: LoggedRequest) -> str:
-    """Return a request as a line for people."""
+    """Return the log line of a request as plain text, for people."""
     took = f"{line.duration_seconds * 1000:.1f} ms"
     target, note = _cut(line.target), _cut(printable(line.words.note))
     when = real_now().time().isoformat("seconds")
@@ -76,7 +75,7 @@ def _cut(text: str) -> str:
 
 
 def as_json(line: LoggedRequest) -> str:
-    """Return a request as a JSON object on one line."""
+    """Return the log line of a request as a JSON object."""
     fields = {
         "method": line.method,
         "target": line.target,
@@ -89,7 +88,7 @@ def as_json(line: LoggedRequest) -> str:
 
 
 def event_as_json(event: str, facts: Mapping[str, Any]) -> str:
-    """Return an event of the server as a JSON object on one line."""
+    """Return the log line of a server event (``started``) as a JSON object."""
     return _dumped("info", {"event": event, **facts})
 
 
@@ -108,7 +107,7 @@ def _dumped(level: str, fields: Mapping[str, Any]) -> str:
 
 
 def log_failure(action: str, error: BaseException) -> None:
-    """Log a failed action with its error and place, on one line. Level DEBUG adds the traceback."""
+    """Log a failed action on one line, with the error and its source line. DEBUG adds the traceback."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{frame.filename}, line {frame.lineno}"
     trace = error if log.isEnabledFor(logging.DEBUG) else None
@@ -127,7 +126,7 @@ def masked(target: str) -> str:
 
 
 class LogWriter(logging.Handler):
-    """Writer of lines to ``file`` on a separate thread, so that a slow reader blocks no request.
+    """Log handler that writes to ``file`` on a separate thread, so that a slow ``file`` blocks no request.
 
     ``file`` has no buffer, so that no thread can hold its lock when the interpreter ends.
 
@@ -162,7 +161,7 @@ class LogWriter(logging.Handler):
                 self._lost += 1
 
     def end(self, within: float) -> None:
-        """Write the waiting lines and end the thread. Wait for that at most ``within`` seconds."""
+        """Write the queued lines and end the thread. Wait at most ``within`` seconds for the end."""
         self._ended.set()
         self._waiting.put(None)
         self._thread.join(within)
@@ -172,7 +171,7 @@ class LogWriter(logging.Handler):
         while None not in lines:
             lines = [self._waiting.get(), *(self._waiting.get() for _ in range(self._waiting.qsize()))]
             with self._counting:
-                lost, self._lost = self._lost, 0  # lost because the queue was full, so after the other lines
+                lost, self._lost = self._lost, 0  # These lines came after the lines that filled the queue.
             written = [line for line in lines if line is not None]
             if not self._is_written([*written, *([self._losses(lost)] if lost else [])]):
                 with self._counting:

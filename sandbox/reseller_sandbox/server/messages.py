@@ -1,4 +1,4 @@
-"""HTTP messages as bytes: responses, errors of the server itself, and repairs of request heads."""
+"""HTTP messages as bytes: responses, errors of the server itself, and request heads for the parser."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PHRASES = {status.value: status.phrase.encode() for status in HTTPStatus}
 
 
 class WireAnswer(Struct, frozen=True):
-    """Complete response."""
+    """HTTP response: status, headers and complete body."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
@@ -22,7 +22,7 @@ class WireAnswer(Struct, frozen=True):
 
     @property
     def phrase(self) -> bytes:
-        """Reason phrase of the status."""
+        """Reason phrase of the status, such as ``Not Found``."""
         return _PHRASES.get(self.status, b"")
 
     @property
@@ -44,7 +44,7 @@ MAX_HEAD = 64 << 10
 
 
 class Unserved(Struct, frozen=True):
-    """Error of the server itself, with a JSON body that has ``error`` and ``message``."""
+    """Error that the server answers without the application, as JSON with ``error`` and ``message``."""
 
     status: int
     error: str
@@ -58,7 +58,7 @@ class Unserved(Struct, frozen=True):
         return WireAnswer(self.status, headers, body)
 
     def raw(self) -> bytes:
-        """Return the response as HTTP, with ``Connection: close``."""
+        """Return the bytes of the response, with ``Connection: close``."""
         answer = self.answer().closing()
         return answer.head + answer.body
 
@@ -96,7 +96,7 @@ _RAW = re.compile(rb"[\x80-\xff]")
 #: The name of the Upgrade header, for ``without_upgrade``.
 _UPGRADE = re.compile(rb"^upgrade(?=:)", re.IGNORECASE | re.MULTILINE)
 _REQUEST_LINE = re.compile(r"(?P<method>[A-Za-z-]{1,20})(?: +(?P<target>.*?))?? *(?:HTTP/[0-9.]*)?$")
-#: The first bytes of a TLS client.
+#: The first bytes that a TLS client sends.
 _TLS = b"\x16\x03"
 
 
@@ -114,7 +114,7 @@ class Unread(Struct, frozen=True):
 
     @classmethod
     def of(cls, head: bytes, problem: Unserved) -> Unread:
-        """Parse a ``head`` that may be incomplete."""
+        """Return the request that begins with ``head``, which may be incomplete."""
         first, *lines = head.decode("latin-1").splitlines() or [""]
         match = _REQUEST_LINE.match(first)
         if match is None:

@@ -13,8 +13,8 @@ from urllib.parse import quote, unquote, unquote_plus
 
 MASK = "***"
 
-#: Suffixes of the names of secrets: the beginning of each suffix, and a pattern of its rest. The header of
-#: the v3 key ends with ``-APIKEY``. A part of that key is shown, so that people can distinguish keys.
+#: Endings of the names of secrets: the beginning of each ending, and a pattern for its rest. ``-apikey``, the
+#: v3 key's header, is excluded: a part of that key is shown, so that people can distinguish keys.
 _ENDS = {
     "secret": "",
     "token": "",
@@ -32,13 +32,14 @@ _ENDS = {
     "api": r"(?:[\s_-]key|(?<!-api)key)",
 }
 _WORDS = f"(?:{'|'.join(begin + rest for begin, rest in _ENDS.items())})"
-#: The rest of nested form elements: ``customer[password]``, ``password[0]``.
+#: Brackets after or around a name in a form: ``password[0]``, ``customer[password]``.
 _NESTED = r"(?:\[\w*\]|\])*"
 _KEY_NAME = re.compile(r"-apikey$", re.IGNORECASE)
 #: Minimum length of a key of which four characters can be shown.
 _LONG_KEY = 8
 _SECRET_NAME = re.compile(rf"{_WORDS}{_NESTED}$", re.IGNORECASE)
-#: Values that may follow such a name in a text: a JSON string, one within a JSON string, or other characters.
+#: Values that may follow the name of a secret in a text: a JSON string, a JSON string within a JSON string,
+#: a string in single quotes, or other characters.
 _VALUES = (r'"(?:\\.|[^"\\])*(?:"|\\?$)', r'\\+"(?:(?!\\+").)*', r"'[^']*", r"[^&}\]|\n]+")
 _SECRET_IN_TEXT = re.compile(
     rf"({_WORDS}{_NESTED}[\\\"']*\s*[:=]\s*)(?:{'|'.join(_VALUES)})", re.IGNORECASE | re.DOTALL
@@ -49,22 +50,22 @@ _SCHEME = re.compile(r"\b(Bearer|Basic)( +)([\w.~+/=-]{6,})", re.IGNORECASE)
 
 
 def is_secret(name: str) -> bool:
-    """Whether a value with the name ``name`` is a secret."""
+    """Whether ``name`` is the name of a secret, such as ``password`` or ``authCode``."""
     return _may_have_secret(name) and _SECRET_NAME.search(name) is not None
 
 
 def key_masked(key: str) -> str:
-    """Return a key or token with all but its first and last two characters masked."""
+    """Return a key or token as ``ab***yz``, with its first and last two characters."""
     return f"{key[:2]}{MASK}{key[-2:]}" if len(key) >= _LONG_KEY else MASK
 
 
 def is_key(name: str) -> bool:
-    """Whether ``name`` is the name of the v3 key's header."""
+    """Whether ``name`` is the header of a v3 API key, which ends with ``-APIKEY``."""
     return _KEY_NAME.search(name) is not None
 
 
 def value_masked(name: str, value: str, own: Container[str] = ()) -> str:
-    """Return ``value`` with its secrets masked, by its name or its form. Values in ``own`` stay."""
+    """Return ``value`` masked if ``name`` or its form shows a secret. Values in ``own`` are not masked."""
     if value in own:
         return value
     if is_secret(name):
@@ -103,7 +104,7 @@ def _masked(text: str) -> str:
 
 
 def _without_credentials(match: re.Match[str]) -> str:
-    """Return an authentication scheme with its credentials masked.
+    """Return an authentication scheme with its credentials masked (``Bearer ***``).
 
     ``Basic`` before an ordinary word is not a scheme, and stays.
     """
@@ -122,12 +123,12 @@ def _is_a_pair(credentials: str) -> bool:
 
 
 def host_masked(host: str) -> str:
-    """Return the value of a Host header with its user masked."""
+    """Return the value of a Host header with its user masked (``***@host``)."""
     return f"{MASK}@{host.rpartition('@')[2]}" if "@" in host else host
 
 
 def header_masked(name: str, value: str, own: Container[str] = ()) -> str:
-    """Return the value of a header with its secrets masked. Values in ``own`` stay."""
+    """Return the value of a header with its secrets masked. Values in ``own`` are not masked."""
     masked = value_masked(name, value, own)
     return host_masked(masked) if name.lower() == "host" else masked
 
@@ -143,7 +144,7 @@ def target_masked(target: str, own: Container[str] = ()) -> str:
 
 
 def query_elements(target: str) -> list[tuple[str, str]]:
-    """Return the names and the values in the query of a request target."""
+    """Return the decoded name and value of each query parameter of a request target."""
     pairs = [part.partition("=") for part in target.partition("?")[2].split("&")]
     return [(unquote_plus(name), unquote_plus(value)) for name, _, value in pairs]
 

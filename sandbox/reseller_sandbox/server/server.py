@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reseller_sandbox.server.tls import Certificate
 
 
-#: Number of descriptors that connections do not use, and the maximum share of all: one fifth.
+#: File descriptors that are reserved for modules and files: 8, but at most one fifth of all descriptors.
 KEPT = 8
 _PART = 5
 
@@ -42,7 +42,7 @@ BACKLOG = 2048
 
 
 class Entrance(socket.socket):
-    """Listening socket that accepts no connection if few descriptors are left.
+    """Listening socket that accepts no connection if few file descriptors are left.
 
     The requests of accepted clients need descriptors to load modules and to open files. The socket raises
     the system's error for exhausted descriptors, and further clients wait.
@@ -50,7 +50,7 @@ class Entrance(socket.socket):
 
     def accept(self) -> tuple[socket.socket, Any]:
         """Accept the next connection. Raise OSError if too few descriptors are left."""
-        free = os.dup(self.fileno())  # the lowest free number, which the connection would get
+        free = os.dup(self.fileno())  # The lowest free descriptor: the connection would get this number.
         os.close(free)
         if free >= _first_kept():
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
@@ -58,7 +58,7 @@ class Entrance(socket.socket):
 
 
 def _first_kept() -> int:
-    """Return the lowest descriptor that connections do not use."""
+    """Return the lowest reserved file descriptor. Connections use only those below it."""
     if sys.platform == "win32":
         return sys.maxsize
     import resource
@@ -77,7 +77,7 @@ class PortInUse(CannotListen):
 
 @dataclass(eq=False, kw_only=True)
 class Server:
-    """Listening server of a WSGI application.
+    """Server that listens on a port and calls a WSGI application.
 
     The constructor binds the port, so connections that are made before the server runs wait for it. ``port``
     0 takes any free port. If ``certificate`` has a file, the server uses TLS on ``tls_port`` and plain HTTP
@@ -111,7 +111,7 @@ class Server:
 
     @property
     def authority(self) -> str | None:
-        """File of the authority that clients must trust, if the server has one."""
+        """File of the certificate authority that clients must trust, if it is known."""
         return self.certificate.authority
 
     @property
@@ -189,7 +189,7 @@ class Server:
             self._listener.stop(patient=patient)
 
     def _serve(self, grace: float, ready: Callable[[], None]) -> None:
-        # Import late, so that callers without a port, and the first line of output, do not wait for these.
+        # Import late, because these modules load slowly and only a running server needs them.
         import asyncio
 
         from reseller_sandbox.server.asgi_adapter import Bridge
@@ -239,7 +239,7 @@ def _loop() -> AbstractEventLoop:
 
 
 def _all_bound(host: str, port: int, tls_port: int | None) -> list[socket.socket]:
-    """Return the sockets of both ports, or of ``port`` alone. Raise ``CannotListen``."""
+    """Return listening sockets for ``port``, and for ``tls_port`` if set. Raise ``CannotListen``."""
     if port == tls_port != 0:
         raise CannotListen(f"the ports for HTTP and for HTTPS are the same: {port}")
     sockets = [bound(host, port)]
@@ -252,20 +252,20 @@ def _all_bound(host: str, port: int, tls_port: int | None) -> list[socket.socket
 
 def bound(host: str, port: int) -> socket.socket:
     """Return a socket that listens on ``host`` and ``port``. Raise ``CannotListen``."""
-    if not 0 <= port <= 65535:  # because ``getaddrinfo`` takes the port modulo 65536
+    if not 0 <= port <= 65535:  # ``getaddrinfo`` would take the port modulo 65536.
         raise CannotListen(f"cannot listen on {host}:{port}: the highest port is 65535")
     try:
         addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError:
         raise CannotListen(f"cannot listen on {host}:{port}: the host is unknown") from None
-    # A name such as localhost may have several addresses. Prefer IPv4: clients that try IPv6 first fall back.
+    # A host such as localhost may have several addresses. Prefer IPv4, to which all clients fall back.
     family, kind, protocol, _, address = min(addresses, key=lambda entry: entry[0] != socket.AF_INET)
     listening = Entrance(family, kind, protocol)
     try:
-        if sys.platform != "win32":  # On Windows the option lets two servers share one port.
+        if sys.platform != "win32":  # On Windows, this option lets two servers share one port.
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
-        listening.listen(BACKLOG)  # because two sockets can bind the same port until one of them listens
+        listening.listen(BACKLOG)  # Listen now: two sockets can bind the same port until one of them listens.
     except OSError as error:
         listening.close()
         if error.errno == errno.EADDRINUSE:

@@ -25,10 +25,10 @@ log = logging.getLogger("reseller_sandbox")
 #: The names that each certificate includes.
 ALWAYS = ("localhost", "127.0.0.1", "::1")
 
-#: The files: the authority that clients trust, its key, and the server's certificate.
+#: File names: of the authority that clients trust, of its key, and of the server's certificate.
 AUTHORITY, AUTHORITY_KEY, CERTIFICATE = "authority.pem", "authority-key.pem", "server.pem"
 
-#: Environment variables that name the authority for programs, in addition to their own list or instead.
+#: Environment variables that make programs trust a certificate authority, as one more or as the only one.
 VARIABLES = (
     "SSL_CERT_FILE",
     "REQUESTS_CA_BUNDLE",
@@ -59,7 +59,7 @@ class Handshake(ssl.SSLObject):
                 self.outgoing.write(SPOKE_PLAIN.raw())
                 self.context.when_plain(received)
             if self.refused:
-                raise ssl.SSLWantReadError  # because asyncio then sends the error, and the client closes
+                raise ssl.SSLWantReadError  # so that asyncio sends the error, and the client can close
             self.begun = bool(received)
             self.incoming.write(received)
         try:
@@ -125,7 +125,7 @@ class Tls(Struct, frozen=True):
 
 
 class Certificate(Struct, frozen=True):
-    """Files of a certificate and its key, and the file of its authority if that is known."""
+    """Paths of a certificate, of its key, and of its certificate authority if that is known."""
 
     certfile: str | None = None
     keyfile: str | None = None
@@ -134,7 +134,7 @@ class Certificate(Struct, frozen=True):
 
 @contextmanager
 def certificate_of(tls: Tls) -> Iterator[Certificate]:
-    """Yield the certificate of ``tls``, from its file or newly made. Raise ``BadCertificate``."""
+    """Yield the certificate that ``tls`` names, or a new one. Raise ``BadCertificate``."""
     require_certificate(tls.certfile, tls.keyfile)
     with ExitStack() as stack:
         if tls.certfile is not None:
@@ -163,7 +163,7 @@ def _make(place: Path, names: Sequence[str], *, lasting: bool) -> None:
 
 
 def _authority(place: Path) -> trustme.CA:
-    """Return the authority in ``place``, or a new one."""
+    """Return the certificate authority in the folder ``place``, or a new one."""
     try:
         import trustme
     except ImportError:

@@ -57,7 +57,7 @@ def environment(scope: Any) -> WSGIEnvironment:
 
 def _add_headers(environ: WSGIEnvironment, headers: Iterable[tuple[bytes, bytes]]) -> None:
     for raw_name, raw_value in headers:
-        if b"_" in raw_name:  # WSGI has the same key for a name with a hyphen
+        if b"_" in raw_name:  # Skip ``a_b``: WSGI has the same key for ``a-b``.
             continue
         key = environ_key(raw_name.decode("latin-1"))
         value = raw_value.strip(b" \t").decode("latin-1")
@@ -67,7 +67,7 @@ def _add_headers(environ: WSGIEnvironment, headers: Iterable[tuple[bytes, bytes]
 
 
 def environ_key(name: str) -> str:
-    """Return the WSGI key of a request header."""
+    """Return the WSGI key of a request header, such as ``HTTP_X_NAME`` for ``X-Name``."""
     key = name.upper().replace("-", "_")
     return key if key in UNMARKED else f"HTTP_{key}"
 
