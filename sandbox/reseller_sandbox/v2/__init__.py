@@ -1,4 +1,4 @@
-"""The v2.0 interface: token-authenticated, 27 operations under ``/V2.0``."""
+"""The v2.0 interface: 27 operations under ``/V2.0``. Clients authenticate with a token."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def _sign(request: UnsignedRequest) -> SignedRequest:
 INTERFACE = PublicInterface(
     name="v2",
     label="v2.0",
-    # Some clients omit the V or the minor version.
+    # Also match paths without V or without a minor version, because some clients send them.
     paths=r"/([Vv]?[0-9]+\.[0-9]+|[Vv]?2)(/|\Z)",
     address="/V2.0",
-    load=lambda: import_module("reseller_sandbox.v2.interface").V2,  # late, because it has many modules
+    load=lambda: import_module("reseller_sandbox.v2.interface").V2,  # Load late: it has many modules.
     sign=_sign,
     credentials={"token": "v2.0 token"},
     name_path="/V2.0/domain/{name}",

@@ -1,4 +1,4 @@
-"""Reading of v2.0 bodies: first required keys, then the value of each field."""
+"""Reading of v2.0 request bodies: the required keys are checked first, then the value of each field."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.fields import Integer, Shape, Shaped, problems, wire_fields
 from reseller_sandbox.worlds import World
 
-#: The content type of a form.
+#: The content type of a form-encoded body.
 FORM = "application/x-www-form-urlencoded"
 _LONGEST = 80
 _MOST_PAIRS = 1000
@@ -28,13 +28,13 @@ _PART = re.compile(r"\[([^\[\]]*)\]")
 
 
 class FormText(str):
-    """A value from a form. Forms have no number type, so a number arrives as digits."""
+    """A value from a form-encoded body. Forms have no number type, so a number arrives as digits."""
 
     __slots__ = ()
 
 
 class Number(Integer):
-    """An integer: a number in JSON, digits in a form."""
+    """Field for an integer: a number in JSON, a string of digits in a form."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
         if isinstance(value, FormText) and value.isascii() and value.isdigit():
@@ -43,7 +43,7 @@ class Number(Integer):
 
 
 class Bit(Number):
-    """0 or 1."""
+    """Field for 0 or 1: a number in JSON, a digit in a form."""
 
     shape: ClassVar[Shaped] = {"enum": [0, 1]}
 
@@ -55,7 +55,7 @@ class Bit(Number):
 
 
 class AddAndDelete(fields.Field[dict[str, list[Any]]]):
-    """Entries to add and to remove: arrays under ``add`` and ``del``."""
+    """Field for entries to add and to remove: an object with arrays under ``add`` and ``del``."""
 
     def __init__(self, read_array: Callable[[Any], list[Any]], array: Shaped, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -74,7 +74,7 @@ class AddAndDelete(fields.Field[dict[str, list[Any]]]):
 
 
 def read(request: RequestContext, world: World) -> dict[str, Any]:
-    """Return the object in a request's body: JSON, or a form if the assumptions allow it.
+    """Return the object in a request's body: JSON, or a form if the assumptions allow forms.
 
     Raise ``unsupported_media_type`` or ``malformed_body``. JSON is accepted under any content type.
     """
@@ -93,7 +93,7 @@ def read(request: RequestContext, world: World) -> dict[str, Any]:
 
 
 def load(schema: Shape, body: Mapping[str, Any], assumed: Assumptions) -> dict[str, Any]:
-    """Return ``body`` read by ``schema``.
+    """Read ``body`` with ``schema``, and return the values.
 
     Raise ``missing_parameter``, then ``invalid_parameter``. The refusal's fact ``field`` is the first
     invalid key in the schema's order, and ``value`` is its value.
@@ -112,13 +112,13 @@ def load(schema: Shape, body: Mapping[str, Any], assumed: Assumptions) -> dict[s
 
 
 def text(value: Any) -> str:
-    """Return a string unchanged, and another value as shortened JSON."""
+    """Return ``value`` if it is a string, and otherwise its JSON, shortened."""
     return (
         value if isinstance(value, str) else cut(json.dumps(value, ensure_ascii=False, default=str), _LONGEST)
     )
 
 
-# Forms, as PHP writes and reads them: ``ns[add][0]=ns1.example.com``
+# Form-encoded bodies with PHP's notation for nested values: ``ns[add][0]=ns1.example.com``
 
 
 def read_form(body: bytes) -> dict[str, Any]:
@@ -164,7 +164,7 @@ def _twice(key: str) -> Refused:
 
 
 def _arrays(value: Any) -> Any:
-    """Return ``value`` with arrays instead of objects whose keys are all numbers."""
+    """Return ``value`` with each object whose keys are all numbers replaced by an array."""
     if not isinstance(value, dict):
         return value
     if all(key.isascii() and key.isdigit() and len(key) < 10 for key in value):

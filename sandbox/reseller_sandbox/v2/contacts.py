@@ -1,4 +1,4 @@
-"""Contacts under handles that the client chooses."""
+"""Operations on contacts. The client chooses the handle of a contact."""
 
 from __future__ import annotations
 
@@ -21,45 +21,45 @@ from reseller_sandbox.worlds import World
 _CHECK = "/{version}/contact/{contact_id}/check"
 _ONE = "/{version}/contact/{contact_id}"
 
-#: Keys with which a body may repeat the contact's handle.
+#: Keys under which a body may repeat the contact's handle from the path.
 _OWN_HANDLE = ("id", "contact_id")
 
 
 class ContactChange(card_fields(zip=StringOrInteger())):  # type: ignore[misc]
-    """Contact details. Other keys are extra parameters."""
+    """Contact details in a request. Unknown keys are extra parameters of the registry."""
 
     class Meta:
         unknown = INCLUDE
 
     def additional_keys(self, world: World) -> Collection[str]:
-        """Return the extra parameters that the registry knows."""
+        """Return the keys of the extra parameters that the registry knows."""
         return tuple(dict(world.state.contact_params))
 
     def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:
-        """Return the keys that ``v2.contact.required`` asks for."""
+        """Return the keys that the assumption ``v2.contact.required`` makes required."""
         spared = ("company", "fax", "region") if assumed.contact_required == "postal" else ()
         return tuple(name for name in self.fields if name in CARD_FIELDS and name not in spared)
 
     @post_load
     def split_extra(self, values: Mapping[str, Any], **_: Any) -> dict[str, Any]:
-        """Return contact details, extra parameters and customer."""
+        """Split ``values`` into contact details, extra parameters and the customer's id."""
         card = {name: values[name] for name in CARD_FIELDS if name in values}
         extra = {name: value for name, value in values.items() if name not in self.fields}
         return {"card": card, "extra": extra, "customer_id": values.get("customer_id")}
 
 
 class ContactRequest(ContactChange):
-    """A contact with its customer."""
+    """A new contact: contact details, extra parameters and the id of its customer."""
 
     customer_id = Number()
 
 
 class ContactShown(Shape.from_dict({name: String() for name in sorted(CARD_FIELDS)})):  # type: ignore[misc]
-    """Contact details."""
+    """Contact details in a response."""
 
 
 class ContactFound(Done):
-    """A contact."""
+    """Response of contact info: the details of the contact."""
 
     data = InnerObject(ContactShown)
 
@@ -101,7 +101,7 @@ def edit(call: Call) -> dict[str, Any]:
 @refuses(r.CONTACT_NOT_FOUND)
 @route("v2.contact.info", "GET", _ONE, answer=ContactFound())
 def info(call: Call) -> dict[str, Any]:
-    """Return a contact."""
+    """Return the details of a contact."""
     return done(data=_own(call, malformed=True).card)
 
 
@@ -114,7 +114,7 @@ def delete(call: Call) -> dict[str, Any]:
 
 
 def _extra(call: Call) -> dict[str, Any]:
-    """Return the extra parameters without a repeated handle."""
+    """Return the extra parameters of a request, without keys that repeat the contact's handle."""
     repeated = set(_OWN_HANDLE) - dict(call.draft.state.contact_params).keys()
     return {key: value for key, value in call.arguments["extra"].items() if key not in repeated}
 
@@ -124,9 +124,9 @@ def _handle(call: Call) -> str:
 
 
 def _own(call: Call, *, malformed: bool = False) -> Contact:
-    """Return the account's contact in the path.
+    """Return the account's contact whose handle is in the path.
 
-    With ``malformed``, a malformed handle is reported as not found.
+    With ``malformed``, a malformed handle is refused as an unknown contact.
     """
     handle = call.arguments["contact_id"] if malformed else _handle(call)
     return contacts.own(call.draft, call.account, handle)

@@ -1,4 +1,4 @@
-"""Customers: the end clients of a reseller."""
+"""Operations on customers, who are the clients of a reseller."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _FIELDS = card_fields(
 
 
 class CustomerRequest(_FIELDS):  # type: ignore[misc,valid-type]
-    """The data of a customer."""
+    """The data of a customer in a request."""
 
     def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:
-        """Return the keys that ``v2.customer.required`` asks for."""
+        """Return the keys that the assumption ``v2.customer.required`` makes required."""
         match assumed.customer_required:
             case "mail_and_name":
                 return ("mail", "name")
@@ -48,17 +48,17 @@ class CustomerRequest(_FIELDS):  # type: ignore[misc,valid-type]
 
     @post_load
     def write_zip_as_string(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Return the fields with the postal code as a string."""
+        """Return ``values`` with the postal code as a string."""
         return {**values, "zip": str(values["zip"])} if "zip" in values else values
 
 
 class CustomerChange(CustomerRequest):
-    """The changes to a customer. Without an id, the mail identifies the customer."""
+    """Changes to a customer, whom the id or, without an id, the mail address identifies."""
 
     customer_id = Number()
 
     def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
-        """Return no keys. The operation itself checks for the identifying key."""
+        """Return no keys. The operation checks for ``customer_id`` or ``mail`` itself."""
         return ()
 
 
@@ -69,7 +69,7 @@ class CustomerId(Shape):
 
 
 class Created(Done):
-    """The id of a new customer."""
+    """Response of customer create: the id of the new customer."""
 
     data = InnerObject(CustomerId)
 
@@ -91,7 +91,7 @@ class CustomerInfo(Shape):
 
 
 class CustomerFound(Shape):
-    """A customer, in the only envelope without a code."""
+    """Response of customer info. It is the only envelope without ``code``."""
 
     data = InnerObject(CustomerInfo)
     status = fields.Boolean()
@@ -100,7 +100,7 @@ class CustomerFound(Shape):
 @refuses(*errors.BODY, r.INVALID_CONTACT, r.MAIL_TAKEN)
 @route("v2.customer.create", "POST", _ALL, body=CustomerRequest(), answer=Created())
 def create(call: Call) -> dict[str, Any]:
-    """Add a customer. Its mail must be new to the account."""
+    """Add a customer. No other customer of the account may have the same mail address."""
     customer = customers.create(call.draft, call.account, call.arguments)
     return done(data={"customer_id": customer.customer_id})
 
@@ -108,7 +108,7 @@ def create(call: Call) -> dict[str, Any]:
 @refuses(*errors.BODY, *_FOUND, r.INVALID_CONTACT, r.MAIL_TAKEN)
 @route("v2.customer.edit", "PUT", _ALL, _ONE, body=CustomerChange(), answer=Done())
 def edit(call: Call) -> dict[str, Any]:
-    """Change a customer, found by id or by mail. Omitted fields stay unchanged."""
+    """Change a customer, found by id or by mail address. Omitted fields stay unchanged."""
     customers.edit(call.draft, call.account, _meant(call), call.arguments)
     return done()
 

@@ -39,7 +39,7 @@ from reseller_sandbox.worlds import World
 
 
 class Either(fields.Raw):
-    """A boolean, or a boolean as a string."""
+    """Field for a boolean, which ``v2.domain_check.avail`` may change into a string."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
         """Return the type that ``v2.domain_check.avail`` chooses."""
@@ -48,7 +48,7 @@ class Either(fields.Raw):
 
 
 class NameChecked(Done):
-    """Whether a name can be registered."""
+    """Response of domain check: whether the domain can be registered."""
 
     avail = Either()
 
@@ -75,7 +75,7 @@ _SERVERS: Shaped = {"type": "array", "items": {"type": "string"}, "minItems": 1}
 
 
 class Delegation(fields.Field[list[str]]):
-    """The name servers of a new domain: an array, or an object with one under ``array``."""
+    """The name servers of a new domain: an array, or an object with the array under ``array``."""
 
     shape: ClassVar[Shaped] = {
         "oneOf": [{"type": "object", "properties": {"array": _SERVERS}, "required": ["array"]}, _SERVERS]
@@ -89,7 +89,7 @@ class Delegation(fields.Field[list[str]]):
 
 
 class RegistrationRequest(Shape):
-    """A registration. ``v2.license`` names the key of the licence."""
+    """Request to register a domain. ``v2.license`` names the key for the licence."""
 
     class Meta:
         unknown = INCLUDE
@@ -103,12 +103,12 @@ class RegistrationRequest(Shape):
     period = Number(required=True, metadata=Years.shape)
 
     def additional_keys(self, world: World) -> Collection[str]:
-        """Return the key of the licence."""
+        """Return the key for the licence."""
         return (world.assumptions.license,)
 
     @post_load
     def split_requirements(self, values: Mapping[str, Any], **_: Any) -> dict[str, Any]:
-        """Return the known fields, with all other keys as registry requirements."""
+        """Move all unknown keys of ``values`` to ``requirements``, the parameters of the registry."""
         arguments = {name: value for name, value in values.items() if name in self.fields}
         requirements = {name: text(value) for name, value in values.items() if name not in self.fields}
         return {**arguments, "requirements": requirements}
@@ -169,7 +169,7 @@ _STATUS = {
 
 
 class Domain(Shape):
-    """A domain."""
+    """The data of a domain in a response."""
 
     contact_admin = String()
     contact_billing = String()
@@ -182,20 +182,20 @@ class Domain(Shape):
 
 
 class DomainEnvelope(Done):
-    """A domain inside an envelope."""
+    """Response of domain info: a domain inside an envelope."""
 
     data = InnerObject(Domain)
 
 
 class DomainFound(Domain):
-    """A domain alone or in an envelope, as ``v2.domain_info.shape`` chooses."""
+    """Response of domain info: a domain, with or without an envelope (``v2.domain_info.shape``)."""
 
     status = fields.Raw()
     code = fields.Integer()
     data = InnerObject(Domain)
 
     def response_schema(self, assumed: Assumptions) -> Shape:
-        """Return the schema that the assumption chooses."""
+        """Return the schema that the assumption ``v2.domain_info.shape`` chooses."""
         return Domain() if assumed.domain_info_shape == "bare" else DomainEnvelope()
 
 
@@ -217,7 +217,7 @@ def info(call: Call) -> dict[str, Any]:
 
 
 def status(call: Call, order: Order) -> str:
-    """Return the v2.0 status of an order."""
+    """Return the v2.0 status of an order, a digit in a string."""
     if order.stage is Stage.ARRIVING:
         return _STATUS[Stage.PROCESSING if call.assumed.arriving_status == "processing" else Stage.REQUESTED]
     return _STATUS[order.stage]
@@ -238,7 +238,7 @@ def delete(call: Call) -> dict[str, Any]:
 
 
 class Changes(Shape):
-    """The changes to a domain, at least one."""
+    """Changes to a domain. A request needs at least one change."""
 
     client_delete_prohibited = Bit()
     client_hold = Bit()
@@ -253,7 +253,7 @@ class Changes(Shape):
 
     @post_load
     def require_change(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Refuse a body that changes nothing."""
+        """Return ``values``. Refuse a body without any change."""
         if all(value == {} for value in values.values()):
             raise Refused(MISSING_PARAMETER, field="client_*, contact_* or ns")
         return values
@@ -272,9 +272,9 @@ class Changes(Shape):
 )
 @route("v2.domain.edit", "PUT", NAME_PATH, body=Changes(), answer=Done())
 def edit(call: Call) -> dict[str, Any]:
-    """Change a domain's statuses, contacts and name servers, all or nothing.
+    """Change the statuses, contacts and name servers of a domain, or nothing if one change is refused.
 
-    A new registrant costs the zone's fee, if any. While updates are prohibited, the same changes are
+    The zone may charge a fee for a new registrant. While updates are prohibited, the same changes are
     forbidden as in v3.
     """
     servers = call.arguments.get("ns", {})
@@ -292,7 +292,7 @@ def edit(call: Call) -> dict[str, Any]:
 
 
 class RenewalRequest(Shape):
-    """A renewal. ``domain`` is optional and repeats the name in the path."""
+    """Request to renew a domain. ``domain`` is optional and repeats the name in the path."""
 
     current_expiry_date = String(required=True)
     date_end = fields.Raw(metadata={"type": "string"})
@@ -301,7 +301,7 @@ class RenewalRequest(Shape):
 
     @post_load
     def parse_expiry(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Return the fields with the expiry as a calendar date."""
+        """Return ``values`` with the present expiry as a calendar date."""
         try:
             return {**values, "current_expiry_date": _calendar_date(values["current_expiry_date"])}
         except ValueError:
@@ -309,21 +309,21 @@ class RenewalRequest(Shape):
 
 
 def _calendar_date(value: object) -> date:
-    """Return the day in a text, or raise ValueError."""
+    """Return the date of a string with a date or an instant. Raise ValueError for other values."""
     if not isinstance(value, str):
         raise ValueError
     return parse_instant(value).date()
 
 
 class Renewal(Shape):
-    """A domain and its new end."""
+    """A renewed domain and its new expiry."""
 
     date_end = SpacedInstant()
     domain = String()
 
 
 class Renewed(Done):
-    """A domain that has just been renewed."""
+    """Response of domain renew: the domain and its new expiry."""
 
     data = InnerObject(Renewal)
 
@@ -351,7 +351,10 @@ class Renewed(Done):
     guard="current_expiry_date",
 )
 def renew(call: Call) -> dict[str, Any]:
-    """Extend a domain's term by years, if the client knows the present and new end."""
+    """Renew a domain for a number of years. The request must name the present expiry.
+
+    If the request also names the new expiry, that date must be correct.
+    """
     end, order = _expected_end(call), own_order(call)
     try:
         placed = purchases.renew(
@@ -387,7 +390,7 @@ def _expected_end(call: Call) -> date | None:
 
 
 def _maximum(call: Call, order: Order, refused: Refused) -> object:
-    """Return the limit that the message names. The period always exceeds it."""
+    """Return the maximum period for the error message. The requested period is always longer."""
     most = call.draft.state.zones[order.zone].max_years
     if call.assumed.renew_maximum == "zone" and call.arguments["period"] > most:
         return most

@@ -50,23 +50,23 @@ WORDING = Wording(
 
 
 class Documented(Struct, frozen=True):
-    """An error of the contract: its code, and its message with ``{info}`` or ``{param_name}`` in it."""
+    """An error of the contract: code and message. The message may have ``{info}`` or ``{param_name}``."""
 
     code: int
     message: str
 
     @property
     def name(self) -> str:
-        """The message as in the contract, the name of the error in faults and documents."""
+        """The message as the contract writes it. It names the error in faults and documents."""
         return self.message.replace("{", "{{ ").replace("}", " }}")
 
 
-#: An error as a client receives it: its code, its message, and the name by which faults know it.
+#: An error as a client receives it: code, message, and the name by which faults select the error.
 RenderedError: TypeAlias = tuple[int, str, str]
 
 
 class ErrorMapping(Struct, frozen=True):
-    """A documented error for a rule. A fact or a word fills the placeholder.
+    """The documented error for a rule. A fact of the refusal, or ``word``, fills the placeholder.
 
     ``stand_in`` is the fact to use if ``fact`` is missing.
     """
@@ -77,7 +77,7 @@ class ErrorMapping(Struct, frozen=True):
     stand_in: str = ""
 
     def message(self, refused: Refused) -> str:
-        """Return the message with its placeholder filled."""
+        """Return the error's message, with facts of ``refused`` in place of the placeholder."""
         facts = refused.refusal.worded_facts
         filling = (self.word or str(facts.get(self.fact, facts.get(self.stand_in, r.UNKNOWN))))[:_LONGEST]
         return self.error.message.format(info=filling, param_name=filling)
@@ -114,12 +114,13 @@ ID_NOT_FOUND = Documented(404, "ID not found")
 OBJECT_NOT_FOUND = Documented(404, "Object not found {info}")
 SYSTEM_ERROR = Documented(500, "System Error")
 
-#: Problems before an operation is reached have no documented error: the code is the HTTP status.
+#: Rules that refuse a request before it reaches an operation. No error is documented for them, so the code is
+#: the HTTP status.
 TRANSPORT: tuple[Rule, ...] = (*web.TRANSPORT, r.VERSION_NOT_SERVED)
 
 _NO_IMPLEMENTATION = "no implementation for this version"
 
-#: The rules about the body of an operation.
+#: The rules that check the body of a request.
 BODY: tuple[Rule, ...] = (
     r.UNSUPPORTED_MEDIA_TYPE,
     r.MALFORMED_BODY,
@@ -127,7 +128,7 @@ BODY: tuple[Rule, ...] = (
     r.INVALID_PARAMETER,
 )
 
-#: Rules with several meanings, each with the fact that distinguishes them.
+#: Rules that lead to several errors, each with the fact that selects the error.
 _VARIANTS: Mapping[Rule, str] = {
     r.INVALID_PARAMETER: "field",
     r.INVALID_IP: "version",
@@ -180,23 +181,23 @@ _CUSTOMER: ErrorMappings = {
     r.CUSTOMER_NOT_FOUND: ErrorMapping(ID_NOT_FOUND),
 }
 
-#: A body that names another domain than the path.
+#: For a body whose domain name differs from the one in the path.
 _OTHER_NAME: ErrorMappings = {(r.INVALID_PARAMETER, "domain_name"): ErrorMapping(DOMAIN_NAME)}
 
-#: These operations document "Invalid id" but not "Not found".
+#: For operations whose documentation has "Invalid id" but not "Not found".
 _ONLY_INVALID_ID: ErrorMappings = {r.DOMAIN_NOT_FOUND: ErrorMapping(INVALID_ID)}
 
-#: A domain of another account is an invalid id, not "not found".
+#: For transfers: a domain of another account gets "Invalid id" instead of "not found".
 _TRANSFER: ErrorMappings = {(r.DOMAIN_NOT_FOUND, True): ErrorMapping(INVALID_ID)}
 
-#: "Not the correct domain name" is not documented for host operations.
+#: For host operations, whose documentation does not have "Not the correct domain name".
 _HOST: ErrorMappings = {
     r.INVALID_NAME: ErrorMapping(ZONE),
     (r.INVALID_PARAMETER, "domain_name"): ErrorMapping(ZONE),
     (r.INVALID_PARAMETER, "host_name"): ErrorMapping(OBJECT_NOT_FOUND, "value"),
 }
 
-#: Errors of single operations that differ from the default.
+#: The errors that replace ``DEFAULTS`` in single operations.
 EXCEPTIONS: Mapping[str, ErrorMappings] = {
     "v2.customer.create": _CUSTOMER,
     # "Mail already registered" is documented only for create.
@@ -204,7 +205,7 @@ EXCEPTIONS: Mapping[str, ErrorMappings] = {
     "v2.customer.info": _CUSTOMER,
     "v2.customer.delete": _all(ErrorMapping(ID_NOT_FOUND), r.INVALID_CUSTOMER_ID, r.CUSTOMER_NOT_FOUND),
     "v2.contact.check": {r.INVALID_HANDLE: ErrorMapping(INVALID, word="contact_id")},
-    # The only documented error of create for an invalid value.
+    # For an invalid value, the contract documents only this error of contact create.
     "v2.contact.create": {
         **_all(ErrorMapping(EXTRA_INVALID, "field"), r.INVALID_PARAMETER, r.INVALID_CONTACT),
         **_all(ErrorMapping(EXTRA_INVALID, word="contact_id"), r.INVALID_HANDLE, r.HANDLE_TAKEN),
@@ -258,7 +259,7 @@ EXCEPTIONS: Mapping[str, ErrorMappings] = {
     "v2.transfer.reject": {**_OTHER_NAME, **_TRANSFER},
     "v2.host.check": _HOST,
     "v2.host.create": {**_HOST, r.INVALID_PARAMETER: ErrorMapping(NOT_ENOUGH, "field")},
-    # "Not enough parameter" is documented only for create. So edit reports a missing address as a wrong type.
+    # "Not enough parameter" is documented only for create, so edit answers a missing address with "ip type".
     "v2.host.edit": {
         **_HOST,
         r.MISSING_PARAMETER: ErrorMapping(IP_TYPE, "field"),
@@ -270,7 +271,7 @@ EXCEPTIONS: Mapping[str, ErrorMappings] = {
 
 
 def answer(operation: str, refused: Refused) -> RenderedError:
-    """Return the error that the client receives for a refusal."""
+    """Return the error that the client of ``operation`` receives for a refusal."""
     if refused.rule in TRANSPORT:
         return web.status_of(refused.rule), _transport_message(refused), refused.rule.code
     mapping = mapping_for(operation, refused)
@@ -283,7 +284,7 @@ def _transport_message(refused: Refused) -> str:
 
 
 def mapping_for(operation: str, refused: Refused) -> ErrorMapping | None:
-    """Return the documented error of a refusal in ``operation``, or None."""
+    """Return the documented error for a refusal in ``operation``, or None if there is none."""
     rule = refused.rule
     variant = (rule, refused.facts.get(_VARIANTS.get(rule, "")))
     for mappings in (EXCEPTIONS.get(operation, {}), DEFAULTS):
@@ -294,7 +295,7 @@ def mapping_for(operation: str, refused: Refused) -> ErrorMapping | None:
 
 
 def all_of(operation: str, rule: Rule) -> Iterator[Documented]:
-    """Yield every documented error that ``rule`` can become in ``operation``."""
+    """Yield every documented error that a refusal by ``rule`` can have in ``operation``."""
     for mappings in (EXCEPTIONS.get(operation, {}), DEFAULTS):
         for key, mapping in mappings.items():
             if key == rule or (isinstance(key, tuple) and key[0] == rule):
@@ -304,7 +305,7 @@ def all_of(operation: str, rule: Rule) -> Iterator[Documented]:
 
 
 def documented_errors(operation: str, rule: Rule, *, always_200: bool) -> Iterator[ErrorEntry]:
-    """Yield each error that a rule can become, for documents."""
+    """Yield each error that a refusal by ``rule`` can have, as the OpenAPI document shows it."""
     errors = list(dict.fromkeys(all_of(operation, rule)))
     if rule in TRANSPORT:
         words = _NO_IMPLEMENTATION if rule is r.VERSION_NOT_SERVED else web.sentence(rule, WORDING)
@@ -316,7 +317,7 @@ def documented_errors(operation: str, rule: Rule, *, always_200: bool) -> Iterat
 
 # Injected errors
 
-#: The documented errors, under their messages as the contract writes them.
+#: The documented errors, by message as the contract writes it.
 DOCUMENTED: Mapping[str, Documented] = {
     error.name: error for error in list(vars().values()) if isinstance(error, Documented)
 }
@@ -324,14 +325,14 @@ DOCUMENTED: Mapping[str, Documented] = {
 _MAPPINGS = (DEFAULTS, *EXCEPTIONS.values())
 _MAPPED = (key[0] if isinstance(key, tuple) else key for mappings in _MAPPINGS for key in mappings)
 
-#: The rules with an error in at least one operation.
+#: The rules that lead to an error in at least one operation, by code.
 RULES: Mapping[str, Rule] = {rule.code: rule for rule in (*TRANSPORT, *_MAPPED)}
 
 KNOWN = frozenset((*DOCUMENTED, *RULES))
 
 
 def injected(operation: str, error: str, facts: Mapping[str, object]) -> RenderedError:
-    """Return ``error`` as a client receives it. An undocumented one is a system error.
+    """Return ``error`` as a client receives it. Use the system error if ``error`` is not documented.
 
     The facts ``info`` and ``param_name`` fill the placeholders of a message. Without enough facts to
     choose among several messages of a rule, the first is used.

@@ -1,4 +1,4 @@
-"""Hosts: name servers below a domain, with addresses, named by label or in full."""
+"""Operations on hosts: name servers below a domain, with their IP addresses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _READ = (*FOUND, r.HOSTS_NOT_SUPPORTED, r.WRONG_STATE)
 
 
 def _address(entry: Any) -> TypedAddress:
-    """Return an entry, an object or ``type=>v4,ip=>192.0.2.1``. Missing parts are ""."""
+    """Read an address: an object or ``type=>v4,ip=>192.0.2.1``. A missing part becomes ""."""
     if isinstance(entry, str) and "=>" in entry:
         entry = dict(part.strip().split("=>", 1) for part in entry.split(",", 1) if "=>" in part)
     if not isinstance(entry, Mapping):
@@ -55,7 +55,7 @@ _ENTRIES: Shaped = {
 
 
 class Addresses(fields.Field[list[TypedAddress]]):
-    """The addresses of a new host, each complete."""
+    """Field for the addresses of a new host. Each must have a type and an IP address."""
 
     shape: ClassVar[Shaped] = _ENTRIES
 
@@ -75,20 +75,20 @@ class HostRequest(Shape):
 
 
 class HostChange(Shape):
-    """The changes to a host's addresses."""
+    """The IP addresses to add to a host and to remove from it."""
 
     ip = AddAndDelete(_addresses, _ENTRIES, required=True)
 
 
 class HostShown(Shape):
-    """A host, fully qualified, with its addresses."""
+    """The fully qualified name of a host, and its IP addresses."""
 
     ip = Array(String())
     name = String()
 
 
 class HostFound(Done):
-    """A host."""
+    """Response of host info: the host and its addresses."""
 
     data = InnerObject(HostShown)
 
@@ -137,7 +137,7 @@ def info(call: Call) -> dict[str, Any]:
 @refuses(*FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND, r.HOST_IN_USE)
 @route("v2.host.delete", "DELETE", _ONE, answer=Done())
 def delete(call: Call) -> dict[str, Any]:
-    """Delete a host to which no domain is delegated."""
+    """Delete a host that no domain uses as a name server."""
     order = own_order(call)
     require(call.draft, order, Action.CHANGE_HOSTS)
     hosts.delete(call.draft, order, call.arguments["host_name"])
@@ -145,7 +145,7 @@ def delete(call: Call) -> dict[str, Any]:
 
 
 def _order(call: Call, action: Action) -> Order:
-    """Return the account's order if its zone and its state allow ``action``."""
+    """Return the account's order. Refuse if its zone or its state does not allow ``action``."""
     order = own_order(call)
     hosts.require_support(call.draft, order, action)
     return order

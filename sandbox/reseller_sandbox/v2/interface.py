@@ -23,10 +23,10 @@ from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoint
 from reseller_sandbox.web.reading import note_ignored, require_consistent
 from reseller_sandbox.worlds import World
 
-#: The header of the contract. Further headers are an assumption.
+#: The header for the token in the contract. An assumption can accept further headers.
 _HEADER = "X-Auth-Token"
 
-#: Words in the names of headers that a client may use for a token.
+#: Words in the names of headers that a client may use for a token by mistake.
 _ALIKE = ("token", "auth")
 _MOST_ALIKE = 3
 
@@ -53,7 +53,7 @@ class V2(Interface):
     endpoints = endpoints_of(customers, contacts, domains, zones, transfers, hosts)
 
     def authenticate(self, request: RequestContext) -> None:
-        """Determine the token's account.
+        """Find the world and the account of the request's token.
 
         Raise ``version_not_served``, ``token_missing`` or ``unknown_token``.
         """
@@ -75,7 +75,7 @@ class V2(Interface):
         return next(filter(None, holders), None)
 
     def _holder(self, name: str, token: str, request: RequestContext) -> tuple[World, Account] | None:
-        """Return the account of ``token`` if its world accepts tokens in header ``name``."""
+        """Return the world and the account of ``token`` if the world accepts tokens in header ``name``."""
         holder = self.worlds.by_token(token, request.world)
         accepted = holder[0].assumptions.token_headers if holder is not None else ()
         if name not in accepted and name.lower() not in map(str.lower, accepted):
@@ -100,11 +100,11 @@ class V2(Interface):
         return Refused(r.TOKEN_MISSING, header=" or ".join(accepted), instead=_instead(request))
 
     def _require_version(self, request: RequestContext) -> None:
-        """Raise if the version is not served.
+        """Raise ``version_not_served`` if the world does not serve the version in the path.
 
         If V2.0 is served, a request for V2.0 does not count as using the assumption ``v2.versions``.
         """
-        # If no operation matches the path, the path has no version.
+        # Use V2.0 if no operation matches the path, because such a path has no version.
         version = request.path_arguments.get("version", "V2.0").upper()
         world = request.world or self.worlds.default
         if version == "V2.0" and version in world.assumptions.versions:
@@ -114,7 +114,7 @@ class V2(Interface):
             raise Refused(r.VERSION_NOT_SERVED, version=version[:20], served=", ".join(served))
 
     def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:
-        """Return the body, read by the endpoint's schema, and the placeholders of the path."""
+        """Return the values of the body and of the placeholders in the path."""
         arguments: dict[str, Any] = {}
         schemas = endpoint.schemas
         schema = schemas.body if isinstance(schemas.body, Shape) else None
@@ -127,20 +127,21 @@ class V2(Interface):
         return arguments | (load(schemas.path, request.path_arguments) if schemas.path is not None else {})
 
     def refuse(self, request: RequestContext, refused: Refused) -> Answer:
-        """Return ``code``, ``msg`` and ``status`` with the assumed HTTP status.
+        """Return the response to a refusal: ``code``, ``msg`` and ``status``.
 
-        A header has the rule and its sentence, which are more precise than the documented message.
+        The assumptions choose the HTTP status. A header has the rule and its sentence, which are more precise
+        than the documented message.
         """
         self.require_declared(request, refused)
         request.headers_out[_REFUSAL] = header_value(str(refused))
         return self._error(request, errors.answer(request.operation, refused))
 
     def inject(self, request: RequestContext, error: str, facts: Mapping[str, object]) -> Answer:
-        """Return the answer of ``refuse``, even for an error that the operation lacks."""
+        """Return the response with ``error``, even if the contract has no such error for the operation."""
         return self._error(request, errors.injected(request.operation, error, facts))
 
     def unmatched(self, request: RequestContext, world: World) -> str:
-        """Return the versions that are served, for a path without a valid version."""
+        """Return a hint about the served versions if the path has no valid version, or ""."""
         if _VERSION_PATH.match(request.path):
             return ""
         return f"the version must be {' or '.join(request.assumed_in(world).versions)}"
@@ -159,7 +160,7 @@ class V2(Interface):
 
     @classmethod
     def documented(cls, endpoint: Endpoint) -> Mapping[str, Sequence[Rule]]:
-        """Return the documented errors of an operation, each with the rules that become it."""
+        """Return the documented errors of an operation, each with the rules that lead to it."""
         rules_of: dict[str, list[Rule]] = {}
         for rule in (*cls.common, *endpoint.refuses, r.INTERNAL_ERROR):
             for name in dict.fromkeys(error.name for error in errors.all_of(endpoint.id, rule)):
@@ -167,20 +168,20 @@ class V2(Interface):
         return rules_of
 
     def content_types(self, assumed: Assumptions) -> tuple[str, ...]:
-        """Return the content types that the assumptions accept."""
+        """Return the content types of bodies that the assumptions accept."""
         return ("application/json", *((bodies.FORM,) if assumed.request_format == "json_or_form" else ()))
 
     def security(self, assumed: Assumptions) -> Mapping[str, str]:
-        """Return the first header that accepts a token."""
+        """Return the first header in which the assumptions accept a token."""
         return {assumed.token_headers[0]: "The token of the account."}
 
     def documented_errors(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[ErrorEntry]:
-        """Return each documented error that a rule becomes."""
+        """Return each documented error to which ``rule`` leads."""
         return errors.documented_errors(endpoint.id, rule, always_200=assumed.v2_http_status == "always_200")
 
 
 def _instead(request: RequestContext) -> str:
-    """Return a hint to similar headers, and the options that accept them."""
+    """Return a hint about similar headers of the request, with the options that accept them."""
     names = [name for name, _ in request.headers.items() if any(word in name.lower() for word in _ALIKE)]
     names = [name for name in names if name.lower() != CONTROL_HEADER.lower()][:_MOST_ALIKE]
     if not names:

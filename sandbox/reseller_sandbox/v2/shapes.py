@@ -1,4 +1,4 @@
-"""The envelopes of v2.0, and domain names in requests and answers."""
+"""Parts that several v2.0 operations share: envelopes, contact fields and domain names."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from reseller_sandbox.web.interface import Call
 #: The rules for finding one of the account's domains, in the order of the checks.
 FOUND = (refusals.INVALID_NAME, refusals.ZONE_NOT_SUPPORTED, refusals.DOMAIN_NOT_FOUND)
 
-#: The rules about a term.
+#: The rules that check a term.
 PERIOD = (refusals.PERIOD_TOO_SHORT, refusals.PERIOD_TOO_LONG)
 
-#: The path of a domain. Most paths begin with it.
+#: The path of a domain, with which most paths begin.
 NAME_PATH = "/{version}/domain/{domain_name}"
 
 #: The keys for the contacts of a domain, by role.
@@ -31,35 +31,35 @@ CONTACT_KEYS = {role: f"contact_{role}" for role in ROLES}
 
 
 class Version(String):
-    """A version of the interface."""
+    """Field for the version in a path, such as ``V2.0``."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
-        """Return the versions that are served."""
+        """Return the versions that the assumption ``v2.versions`` serves."""
         return {"enum": [version.upper() for version in assumed.versions]}
 
 
 class Placeholders(Shape):
-    """Placeholders that many paths have."""
+    """Placeholders in the paths of many operations."""
 
     version = Version()
     customer_id = fields.Integer(metadata={"minimum": 1})
 
 
 class Done(Shape):
-    """The envelope of a success."""
+    """The envelope of a successful response."""
 
     code = fields.Integer()
     status = Boolean()
 
 
 class DoneWithMessage(Done):
-    """The envelope of a success with a message."""
+    """The envelope of a successful response, with a message."""
 
     msg = String()
 
 
 class Checked(Done):
-    """Whether an object can be created."""
+    """Response of a check: whether a contact or a host can be created."""
 
     avail = Boolean()
 
@@ -71,24 +71,24 @@ def card_fields(**more: fields.Field[Any]) -> Any:
 
 
 def done(**more: Any) -> dict[str, Any]:
-    """Return the envelope of a success with additional keys."""
+    """Return the envelope of a successful response, with the keys ``more``."""
     return {"code": 200, "status": True, **more}
 
 
 def own_order(call: Call) -> Order:
-    """Return the account's order for the name in the path. Its zone must be supported."""
+    """Return the account's order for the domain name in the path. Refuse an unsupported zone."""
     name = parse_name(call.arguments["domain_name"])
     zone_of(call.draft.state, name)
     return orders.own(call.draft.state, call.account, name)
 
 
 def render_name(call: Call, name: str, spelling: str | None = None) -> str:
-    """Return a domain name as answers write it. ``spelling`` is that of the request."""
+    """Return a domain name as responses write it. ``spelling`` is the name in the request."""
     return written(name, call.assumed.v2_name_form, spelling) if "xn--" in name else name
 
 
 def reseller_customer(call: Call) -> int | None:
-    """Return the customer in the request, or None if the account is not a reseller."""
+    """Return the request's customer id, or None if the account is not a reseller's."""
     customer_id: int | None = call.arguments.get("customer_id")
     if customer_id is None or call.account.reseller:
         return customer_id

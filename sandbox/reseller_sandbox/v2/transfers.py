@@ -1,4 +1,4 @@
-"""Transfers: request a domain, read the status, cancel, approve or reject."""
+"""Operations on transfers: request, read, cancel, approve and reject a transfer."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def _row(word: str, method: str, path: str, *more: Rule) -> Callable[..., Endpoi
 
 
 class TransferRequest(Shape):
-    """The authorization code of another registrar's domain, and the customer."""
+    """Request to transfer a domain: its authorization code, and the id of the customer."""
 
     customer_id = Number()
     transfer_code = StringOrNumber(required=True)
 
 
-#: The plain words for EPP's.
+#: The plain words for EPP's transfer statuses.
 _PLAIN = {
     TransferStatus.PENDING: "pending",
     TransferStatus.CLIENT_APPROVED: "approved",
@@ -59,13 +59,13 @@ class TransferWord(String):
     """The status of a transfer, as a word."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
-        """Return the words that ``v2.transfer_status`` chooses."""
+        """Return the possible words, which the assumption ``v2.transfer_status`` chooses."""
         words = _PLAIN.values() if assumed.transfer_status == "plain" else map(str, _PLAIN)
         return {"enum": list(dict.fromkeys(words))}
 
 
 class Standing(Done):
-    """The status of a transfer."""
+    """Response of transfer status: the status of the transfer."""
 
     transfer_status = TransferWord()
 
@@ -102,7 +102,7 @@ def request(call: Call) -> dict[str, Any]:
 
 @_row("status", "GET", _ONE)
 def status(call: Call) -> dict[str, Any]:
-    """Return the status of a domain's latest transfer to one of its parties."""
+    """Return the status of a domain's latest transfer. The account must be one of its parties."""
     transfer = transfers.latest(call.draft, call.account, _name(call))
     plain = call.assumed.transfer_status == "plain"
     return done(transfer_status=_PLAIN[transfer.status] if plain else str(transfer.status))

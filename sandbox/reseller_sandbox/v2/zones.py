@@ -1,4 +1,4 @@
-"""The zones in which domains can be registered, with their prices."""
+"""The operation that lists the zones in which domains can be registered, with their prices."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OF_PROMOTIONS = ("date_end_reg_action", "date_end_renew_action", "price_reg_act
 
 
 class ZonesQuery(Shape):
-    """The selected part of the list. Each key is optional."""
+    """Selection of zones: a type, the maximum number, and the number to skip."""
 
     type = String()
     limit = Digits()
@@ -37,7 +37,7 @@ class ZonesQuery(Shape):
 
 
 class ActionEnd(SpacedInstant):
-    """The end of a promotion, or an empty string or null without one."""
+    """Field for the end of a promotion. Without a promotion, it is an empty string or null."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
         """Return the type that ``v2.zones.no_promotion`` chooses."""
@@ -50,7 +50,7 @@ class ActionEnd(SpacedInstant):
 
 
 class ActionPrice(MoneyNumber):
-    """The price of a promotion."""
+    """Field for the price of a promotion. Without a promotion, it is the regular price or null."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
         """Return the type that ``v2.zones.no_promotion`` chooses."""
@@ -62,7 +62,7 @@ def _type(name: str, assumed: Assumptions) -> object:
 
 
 class ZoneShown(Shape):
-    """A zone."""
+    """The data of a zone in a response."""
 
     zone = String()
     date_end_reg_action = ActionEnd()
@@ -79,14 +79,14 @@ class ZoneShown(Shape):
     transfer_avail = Boolean()
 
     def optional_keys(self, assumed: Assumptions) -> tuple[str, ...]:
-        """Return the keys that are omitted without a promotion or without zones."""
+        """Return the keys that a response may omit because there is no promotion or no zone."""
         if assumed.zones_data == "object":
             return tuple(self.fields)
         return _OF_PROMOTIONS if assumed.no_promotion == "omitted" else ()
 
 
 class OneOrMany(Array):
-    """An array, or a single element."""
+    """Field for an array, or for one of its elements alone."""
 
     def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
         if isinstance(value, list):
@@ -95,24 +95,24 @@ class OneOrMany(Array):
 
 
 class ZoneList(Done):
-    """Zones by name."""
+    """Response of zones: an array of zones, in the order of their names."""
 
     data = Array(InnerObject(ZoneShown))
 
 
 class FirstZone(Done):
-    """The first of the zones."""
+    """Response of zones: only the first zone."""
 
     data = InnerObject(ZoneShown)
 
 
 class Zones(Done):
-    """Zones by name, or only the first one, as ``v2.zones.data`` chooses."""
+    """Response of zones: all zones, or only the first zone, as ``v2.zones.data`` chooses."""
 
     data = OneOrMany(InnerObject(ZoneShown))
 
     def response_schema(self, assumed: Assumptions) -> Shape:
-        """Return the schema that the assumption chooses."""
+        """Return the schema that the assumption ``v2.zones.data`` chooses."""
         return ZoneList() if assumed.zones_data == "list" else FirstZone()
 
 
@@ -129,7 +129,7 @@ class Zones(Done):
     answer=Zones(),
 )
 def zones(call: Call) -> dict[str, Any]:
-    """Return the zones of a type or of all types, by name. An unknown type has none."""
+    """Return the zones of a type, or all zones, by name. For an unknown type, return no zones."""
     arguments, state = call.arguments, call.draft.state
     of_type = [
         state.zones[name]

@@ -1,4 +1,4 @@
-"""The v3 interface: signature-authenticated, 27 operations under ``/v3``."""
+"""The v3 interface: 27 operations under ``/v3``. Clients sign their requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INTERFACE = PublicInterface(
     label="v3",
     paths=r"/v3(/|\Z)",
     address="/v3",
-    load=lambda: import_module("reseller_sandbox.v3.interface").V3,  # late, because it has many modules
+    load=lambda: import_module("reseller_sandbox.v3.interface").V3,  # Load late: it has many modules.
     sign=sign_request,
     credentials={"key": "v3 key", "secret": "v3 secret"},
     examples=(

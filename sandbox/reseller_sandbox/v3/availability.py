@@ -16,21 +16,21 @@ from reseller_sandbox.web.interface import Call, refuses, route
 
 MOST_NAMES = 50
 
-#: The one status that the contract names.
+#: The only availability status that the contract names.
 AVAILABLE = "available"
 
 
 class AvailabilityRequest(Shape):
-    """Names to look up."""
+    """The domain names whose availability is requested."""
 
     domainNames = Array(String(), required=True, metadata={"maxItems": MOST_NAMES})
 
 
 class Status(String):
-    """The availability of a domain, as a word."""
+    """The availability of a domain name, as a word such as ``available``."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
-        """Return the words that the assumptions choose."""
+        """Return the possible words. Assumptions choose the words for unavailable names."""
         words = (
             AVAILABLE,
             assumed.availability_taken,
@@ -96,7 +96,7 @@ def _availability(call: Call, text: str) -> dict[str, Any]:
 
 
 def _result(name: str, status: str, availability: purchases.Availability | None = None) -> dict[str, Any]:
-    """Return the nine fields of a result. Without ``availability``, prices and terms are 0."""
+    """Return the nine fields of a name's result. Without ``availability``, prices and terms are 0."""
     sdn, _, tld = name.partition(".")
     return {
         "domainName": name,

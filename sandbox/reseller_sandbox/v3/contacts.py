@@ -1,4 +1,4 @@
-"""A name's contacts."""
+"""The operation that sets the contacts of a domain."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ def _some(contacts: dict[str, Any]) -> None:
 
 
 class RolesRequest(Shape):
-    """Contacts by role. Roles that are left out stay unchanged."""
+    """New contacts of a domain, by role. The contacts of omitted roles stay unchanged."""
 
     contacts = InnerObject(ContactsRequest, required=True, validate=_some, metadata={"minProperties": 1})
 
 
 class ContactsAlone(Shape):
-    """A name's contacts."""
+    """The contacts of a domain, without its other data."""
 
     contacts = InnerObject(V3Contacts)
 
 
 class ContactsSet(Envelope):
-    """The domain envelope, or one of the other bodies that ``v3.set_contacts.answer`` names."""
+    """Response of setContacts: the domain envelope, or the body that ``v3.set_contacts.answer`` chooses."""
 
     contacts = InnerObject(V3Contacts)
     domainName = String()
@@ -68,7 +68,7 @@ class ContactsSet(Envelope):
     answer=ContactsSet(),
 )
 def set_contacts(call: Call) -> dict[str, Any]:
-    """Change a domain's contacts. A new registrant costs the zone's fee, if any."""
+    """Change the contacts of a domain. The zone may charge a fee for a new registrant."""
     spelling = call.arguments["domainName"]
     names = wire_names_below("contacts")
     contacts = requested_contacts(call, call.arguments["contacts"], names)

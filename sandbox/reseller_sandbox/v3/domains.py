@@ -61,7 +61,7 @@ class FirstContacts(ContactsRequest):
     """The contacts of a new domain, by role."""
 
     def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:
-        """Return the roles that ``v3.contacts.required`` asks for."""
+        """Return the contact roles that the assumption ``v3.contacts.required`` makes required."""
         return tuple(WIRE_NAMES[role] for role in roles_required(assumed))
 
 
@@ -71,12 +71,12 @@ class NewDomain(DomainRequest):
     contacts = InnerObject(FirstContacts)
 
     def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:
-        """Return the required keys, with contacts if the assumptions require any."""
+        """Return ``domainName``, and ``contacts`` if the assumptions require any contact."""
         return ("domainName", *(("contacts",) if roles_required(assumed) else ()))
 
 
 class RegistrationRequest(Shape):
-    """A registration."""
+    """Request to register a domain."""
 
     domain = InnerObject(NewDomain, required=True)
     years = Years()
@@ -85,7 +85,7 @@ class RegistrationRequest(Shape):
 
 
 class Registered(Envelope):
-    """A domain that has just been registered."""
+    """Response of createDomain: the new domain, its order and the price paid."""
 
     client_id = identifier("client-id")
     totalPaid = Amount()
@@ -136,7 +136,7 @@ def create_domain(call: Call) -> dict[str, Any]:
 
 
 def note_ignored_privacy(call: Call, domain: Mapping[str, Any], order: Order) -> None:
-    """Report ``privacyEnabled`` as ignored if the request asked for it and the name did not get it."""
+    """Report ``privacyEnabled`` as ignored if the request sets it but ``order`` has no privacy."""
     if domain.get("privacyEnabled") and not order.privacy:
         call.ignored.append("domain.privacyEnabled")
 
@@ -149,18 +149,18 @@ def _switch_value(assumed: str, is_requested: bool) -> bool:
 
 
 class Page(Shape):
-    """The selected part of a list."""
+    """The number of domains per page, and the number of the page."""
 
     perPage = Digits(validate=_COUNTED, metadata={"default": PER_PAGE})
     page = Digits(validate=_COUNTED, metadata={"default": 1})
 
     def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:
-        """Return the keys that ``v3.list.parameters`` requires."""
+        """Return the keys that the assumption ``v3.list.parameters`` makes required."""
         return _PAGING if assumed.list_parameters == "required" else ()
 
 
 class DomainSummary(Shape):
-    """A name in a list."""
+    """A domain in a list."""
 
     domainName = String()
     privacyEnabled = Boolean()
@@ -240,7 +240,7 @@ class Renewal(Shape):
 
 
 class RenewalRequest(Renewal):
-    """A renewal.
+    """Request to renew a domain.
 
     The term and the price may also be inside ``domain``. The domain name may be in the path.
     """
@@ -249,7 +249,7 @@ class RenewalRequest(Renewal):
 
     @post_load
     def merge_domain(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Return the values in ``domain`` merged with the values outside it, which take precedence."""
+        """Merge ``domain`` into the values beside it. A value beside ``domain`` takes precedence."""
         return {**values.pop("domain", {}), **values}
 
 
@@ -261,7 +261,7 @@ class RenewalInQuery(Shape):
 
 
 class Renewed(Envelope):
-    """A domain that has just been renewed."""
+    """Response of renewDomain: the renewed domain, its order and the price paid."""
 
     totalPaid = Amount()
 
@@ -279,7 +279,7 @@ class Renewed(Envelope):
     price=("purchaseCost", "domain.purchaseCost", "?purchaseCost"),
 )
 def renew_domain(call: Call) -> dict[str, Any]:
-    """Extend a domain's term by years. The price is charged to the balance."""
+    """Renew a domain for a number of years. The price is charged to the balance."""
     if "domainName" not in call.arguments:
         raise Refused(INVALID_PARAMETER, problems="domain.domainName is missing")
     placed = purchases.renew(
@@ -292,7 +292,7 @@ def renew_domain(call: Call) -> dict[str, Any]:
 
 
 class NameserversRequest(Shape):
-    """The name servers of a domain."""
+    """The new name servers of a domain."""
 
     nameservers = Array(String(), required=True)
 

@@ -19,7 +19,7 @@ _CHANGE = (*FOUND, r.HOSTS_NOT_SUPPORTED, r.WRONG_STATE, r.LOCKED)
 
 
 class AddressesRequest(AlternativeKeys):
-    """The addresses of a host. The list may also be called ``ip``."""
+    """The IP addresses of a host, under the key ``ips`` or ``ip``."""
 
     alternatives = ("ips", "ip")
 
@@ -28,13 +28,13 @@ class AddressesRequest(AlternativeKeys):
 
 
 class GlueRequest(AddressesRequest):
-    """A host below the domain, as a label."""
+    """A new host: its label below the domain (``ns1``) and its IP addresses."""
 
     hostname = String(required=True)
 
 
 class HostName(Shape):
-    """A host, fully qualified."""
+    """The fully qualified name of a host, and its domain."""
 
     domainName = String()
     hostname = String()
@@ -47,7 +47,7 @@ class GlueRecord(HostName):
 
 
 class GlueList(Shape):
-    """The hosts below a name."""
+    """The hosts below a domain."""
 
     glueRecords = Array(InnerObject(HostName))
 
@@ -55,7 +55,7 @@ class GlueList(Shape):
 @refuses(*BODY, *_CHANGE, r.INVALID_HOSTNAME, r.INVALID_IP, r.HOST_EXISTS)
 @route("v3.createGlueRecord", "POST", _ALL, body=GlueRequest(), answer=GlueRecord())
 def create(call: Call) -> dict[str, Any]:
-    """Add a host below a name."""
+    """Add a host below a domain."""
     order = _changeable(call)
     return _record(call, hosts.create(call.draft, order, call.arguments["hostname"], call.arguments["ips"]))
 

@@ -53,10 +53,10 @@ WORDING = Wording(
     lacks=frozenset({Action.SET_FLAGS, Action.RESTORE, Action.DELETE, Action.CHECK_HOST}),
 )
 
-#: The header that names the settings of a signature.
+#: The response header that names the assumptions by which the signature is valid.
 SIGNATURE = "X-Sandbox-Signature"
 
-#: The name of one of the two elements, with any prefix.
+#: The name of a header or parameter for the API key or the signature, with any prefix.
 _ELEMENT = re.compile(r"(.{0,40}?)(API[-_]?KEY|SIGNATURE)", re.IGNORECASE)
 _MOST_NAMED = 4
 
@@ -150,13 +150,13 @@ Both elements can be in the query string instead of the headers, under the same 
         }
 
     def documented_errors(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[ErrorEntry]:  # noqa: ARG002
-        """Return the error of ``rule``."""
+        """Return the documented error of ``rule``. Each rule has exactly one in v3."""
         return [documented_error(rule, self.wording, always_200=assumed.v3_http_status == "always_200")]
 
     # Signatures
 
     def authenticate(self, request: RequestContext) -> None:
-        """Determine the world and the account that signed.
+        """Find the world and the account of the API key, and check the signature.
 
         Raise ``credentials_missing``, ``unknown_key`` or ``signature_mismatch``.
         """
@@ -183,7 +183,7 @@ Both elements can be in the query string instead of the headers, under the same 
         return sent
 
     def _instead(self, request: RequestContext) -> str:
-        """Return a hint to elements with another prefix, and the option that accepts them."""
+        """Return a hint about similar headers and parameters, with the option that accepts them."""
         expected = {name.lower() for name in self._names}
         names = [name for name, _ in request.headers.items() if name.lower() not in expected]
         names += [name for name, _ in request.query if name not in self._names]
@@ -226,7 +226,7 @@ Both elements can be in the query string instead of the headers, under the same 
                     yield Reading(name, where, data, endpoint, payload, query, decoded)
 
     def _targets(self, request: RequestContext) -> Iterator[tuple[str, str]]:
-        """Yield each request target with its value of ``v3.signature.query``."""
+        """Yield each target that may be signed, preceded by its value of ``v3.signature.query``."""
         if "?" not in request.target:
             yield "", request.target
             return
@@ -240,7 +240,7 @@ Both elements can be in the query string instead of the headers, under the same 
         yield "included", _joined(path, [part for name, part in named if name != self._signature_name])
 
     def _endpoints(self, request: RequestContext, target: str) -> Iterator[tuple[str, bytes, bool]]:
-        """Yield each endpoint kind, the signed text, and whether it is percent-decoded."""
+        """Yield each form of the URL that may be signed: kind, bytes, and whether they are decoded."""
         sent = [target.encode("latin-1", "replace")]
         if request.prefix:
             sent.append(sent[0].removeprefix(request.prefix.encode()))
@@ -277,7 +277,7 @@ def _joined(path: str, query: Sequence[str]) -> str:
 
 
 def _payloads(body: bytes) -> tuple[tuple[str, bytes], ...]:
-    """Return the possible payloads. Only an empty body has more than one."""
+    """Return the payloads that may be signed. For an empty body, ``{}`` and ``[]`` are among them."""
     if body:
         return (("body", body),)
     return (("raw", b""), ("empty_object", b"{}"), ("empty_object", b"[]"))

@@ -66,23 +66,23 @@ def unlock(call: Call) -> dict[str, Any]:
 
 @_row("lockUpdate", EnvelopeWithUpdateLock())
 def lock_update(call: Call) -> dict[str, Any]:
-    """Forbid updates and a change of registrant."""
+    """Lock a domain against updates and against a change of registrant."""
     return _set(call, Action.LOCK_UPDATE, Flag.UPDATE_PROHIBITED, True)
 
 
 @_row("unlockUpdate", EnvelopeWithUpdateLock())
 def unlock_update(call: Call) -> dict[str, Any]:
-    """Allow updates and a change of registrant."""
+    """Remove the update lock of a domain."""
     return _set(call, Action.UNLOCK_UPDATE, Flag.UPDATE_PROHIBITED, False)
 
 
 @_row("enableAutorenew", Envelope())
 def enable_autorenew(call: Call) -> dict[str, Any]:
-    """Renew the domain automatically at expiry."""
+    """Switch on the automatic renewal of a domain at expiry."""
     return path_envelope(call, orders.set_autorenew(call.draft, own_order(call), True))
 
 
 @_row("disableAutorenew", Envelope())
 def disable_autorenew(call: Call) -> dict[str, Any]:
-    """Let the domain expire without automatic renewal."""
+    """Switch off the automatic renewal of a domain. It then expires."""
     return path_envelope(call, orders.set_autorenew(call.draft, own_order(call), False))

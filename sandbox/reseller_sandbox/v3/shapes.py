@@ -36,13 +36,13 @@ from reseller_sandbox.web.fields import (
 )
 from reseller_sandbox.web.interface import Call
 
-#: The rules about the body of an operation, even an empty body.
+#: The rules that check the body of a request, even an empty body.
 BODY = (r.UNSUPPORTED_MEDIA_TYPE, r.MALFORMED_BODY, r.INVALID_PARAMETER)
 
 #: The rules for finding one of the account's domains, in the order of the checks.
 FOUND = (r.INVALID_NAME, r.DOMAIN_NOT_FOUND)
 
-#: The rules about a term, and those about a price.
+#: The rules that check a term, and the rules that check a price.
 PERIOD = (r.PERIOD_TOO_SHORT, r.PERIOD_TOO_LONG)
 PRICED = (r.PREMIUM_COST_REQUIRED, r.PRICE_MISMATCH, r.INSUFFICIENT_FUNDS)
 
@@ -74,7 +74,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
 
 @cache
 def wire_names_below(path: str) -> Mapping[str, str]:
-    """Return the wire names, the roles' with the path that leads to them."""
+    """Return the wire names. The names of roles begin with ``path`` (``contacts.reg-contact``)."""
     return {**WIRE_NAMES, **{role: f"{path}.{WIRE_NAMES[role]}" for role in ROLES}}
 
 
@@ -83,7 +83,7 @@ def _text(attribute: str) -> dict[str, Any]:
 
 
 def _card(kind: type[String]) -> Any:
-    """Return a schema with the fields of a card."""
+    """Return a schema with the fields of contact details, which have the type ``kind``."""
     return Shape.from_dict({name: kind(**_text(name)) for name in WIRE_NAMES if name in CARD_FIELDS})
 
 
@@ -102,16 +102,16 @@ class V3ContactRequest(_card(ContactString)):  # type: ignore[misc]
     zip = StringOrInteger(**_text("zip"))
 
     def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:
-        """Return the keys that ``v3.contacts.fields`` asks for."""
+        """Return the keys that the assumption ``v3.contacts.fields`` makes required."""
         return tuple(WIRE_NAMES[field] for field in _NEEDED[assumed.contacts_fields])
 
 
 class V3Contacts(_by_role(V3Contact)):  # type: ignore[misc]
-    """A name's four contacts."""
+    """The four contacts of a domain, by role."""
 
 
 class Cards(NamedTuple):
-    """The cards of a name's four contacts."""
+    """The contact details of a domain's four contacts."""
 
     registrant: Card
     admin: Card
@@ -124,7 +124,7 @@ class ContactsRequest(_by_role(V3ContactRequest)):  # type: ignore[misc]
 
     @pre_load
     def require_known_roles(self, contacts: Any, **_: Any) -> Any:
-        """Raise for a key that is not a role, with a suggestion."""
+        """Return ``contacts``. Raise an error with a suggestion if a key is not a role."""
         roles = [str(field.data_key) for field in self.fields.values()]
         unknown = [key for key in contacts if key not in roles] if isinstance(contacts, Mapping) else []
         if unknown:
@@ -169,7 +169,7 @@ class DomainInFull(DomainWithPremium):
 
 
 class Identifier(fields.Raw):
-    """An order id or client id, a string or an integer as ``v3.ids`` chooses."""
+    """An order id or client id. The assumption ``v3.ids`` chooses string or integer."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
         """Return the type that ``v3.ids`` chooses."""
@@ -177,12 +177,12 @@ class Identifier(fields.Raw):
 
 
 def identifier(name: str) -> Identifier:
-    """Return a field for an id under its hyphenated name."""
+    """Return a field for an id whose wire name has a hyphen (``order-id``)."""
     return Identifier(attribute=name.replace("-", "_"), data_key=name)
 
 
 class Envelope(Shape):
-    """A domain with its order."""
+    """A domain, with the id and the status of its order."""
 
     domain = InnerObject(Domain)
     order_id = identifier("order-id")
@@ -190,25 +190,25 @@ class Envelope(Shape):
 
 
 class EnvelopeWithPremium(Envelope):
-    """The envelope that the locks answer."""
+    """The envelope in responses of lock, unlock, lockTransfer and unlockTransfer."""
 
     domain = InnerObject(DomainWithPremium)
 
 
 class EnvelopeWithUpdateLock(Envelope):
-    """The envelope that lockUpdate and unlockUpdate answer."""
+    """The envelope in responses of lockUpdate and unlockUpdate."""
 
     domain = InnerObject(DomainWithUpdateLock)
 
 
 class EnvelopeInFull(Envelope):
-    """The envelope that getDomain answers."""
+    """The envelope in responses of getDomain."""
 
     domain = CachedObject(DomainInFull)
 
 
 class Message(Shape):
-    """A message about the result."""
+    """A domain name, and a message about the result."""
 
     domainName = String()
     message = String()
@@ -226,11 +226,11 @@ class DomainRequest(Shape):
 
 
 class AlternativeKeys(Shape):
-    """A request with a key that has two names."""
+    """A request with a required key that has two names (``alternatives``)."""
 
     @post_load
     def merge_alternatives(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Return the request with that key under its first name. The key is required."""
+        """Return the request with the value under the first of the two names. Raise if both are missing."""
         name, alias = self.alternatives
         value = values.pop(alias, None)
         if name not in values and value is None:
@@ -243,7 +243,7 @@ class AlternativeKeys(Shape):
 def requested_contacts(
     call: Call, contacts: Mapping[str, ContactInput] | None, names: Mapping[str, str]
 ) -> Mapping[str, ContactInput]:
-    """Return the contacts of a request by role. Raise for a missing required field."""
+    """Return the contacts of a request, by role. Refuse a contact without a required field."""
     if not contacts:
         return {}
     needed = _NEEDED[call.assumed.contacts_fields]
@@ -281,24 +281,24 @@ def status(call: Call, order: Order) -> str:
 
 
 def render_name(call: Call, name: str, spelling: str | None = None) -> str:
-    """Return a domain name as answers write it. ``spelling`` is that of the request."""
+    """Return a domain name as responses write it. ``spelling`` is the name in the request."""
     return written(name, call.assumed.name_form, spelling) if "xn--" in name else name
 
 
 def number(call: Call, value: int) -> str | int:
-    """Return an id as answers write it."""
+    """Return an id as a string or as an integer, as ``v3.ids`` chooses."""
     return value if call.assumed.v3_ids == "integer" else str(value)
 
 
 class Summary(NamedTuple):
-    """The values of a domain in lists, from its order, name and zone."""
+    """Entry in a list of domains, made from an order, the displayed name and the zone."""
 
     record: Order
     name: str
     zone: Zone
 
     def values(self) -> dict[str, Any]:
-        """Return the values to show."""
+        """Return the values of the list entry, by wire name."""
         order, name, zone = self
         return {
             "domainName": name,
@@ -312,7 +312,7 @@ class Summary(NamedTuple):
 
 
 class FullDomain(NamedTuple):
-    """All values of a domain in answers."""
+    """Data of a domain from which each response schema selects its fields."""
 
     record: Order
     name: str
@@ -322,7 +322,7 @@ class FullDomain(NamedTuple):
     cost: Decimal
 
     def values(self) -> dict[str, Any]:
-        """Return the values to show. Each schema selects its fields."""
+        """Return the values of the domain, by wire name."""
         return {
             **Summary(self.record, self.name, self.zone).values(),
             "nameservers": self.servers,
@@ -335,13 +335,13 @@ class FullDomain(NamedTuple):
 def summaries(call: Call, orders: Sequence[Order]) -> list[Summary]:
     """Return the list entries of ``orders``."""
     every = call.draft.state.zones
-    # look up each zone once, because many domains share it
+    # Look up each zone once, because many domains are in the same zone.
     zones = {name: every[name] for name in {order.zone for order in orders}}
     return [Summary(order, render_name(call, order.name), zones[order.zone]) for order in orders]
 
 
 def full_domain(call: Call, order: Order, spelling: str | None = None) -> FullDomain:
-    """Return all values of a domain. ``spelling`` is that of the request."""
+    """Return the data of a domain for responses. ``spelling`` is the name in the request."""
     state = call.draft.state
     servers = [render_name(call, server, spelling) for server in order.nameservers]
     contacts = state.contacts
@@ -355,7 +355,7 @@ def full_domain(call: Call, order: Order, spelling: str | None = None) -> FullDo
 def envelope(
     call: Call, order: Order, spelling: str | None = None, *, cached: bool = False
 ) -> dict[str, Any]:
-    """Return a domain with its order. ``cached`` is for a schema that caches domains."""
+    """Return a domain with its order. Set ``cached`` if the schema caches rendered domains."""
     domain = full_domain(call, order, spelling)
     return {
         "domain": domain if cached else domain.values(),
@@ -366,10 +366,10 @@ def envelope(
 
 
 def own_order(call: Call) -> Order:
-    """Return the account's order for the name in the path."""
+    """Return the account's order for the domain name in the path."""
     return orders.own(call.draft.state, call.account, parse_name(call.arguments["domainName"]))
 
 
 def path_envelope(call: Call, order: Order) -> dict[str, Any]:
-    """Return the envelope of an order found by the name in the path."""
+    """Return the envelope of ``order``, with the domain name as the path spells it."""
     return envelope(call, order, call.arguments["domainName"])

@@ -39,7 +39,7 @@ Place = Literal["key", "url", "body", "parts", "secret", "algorithm", "form", "a
 
 
 class Guess(NamedTuple):
-    """A signature that a client makes by mistake.
+    """A wrong signature, and the mistake by which a client makes it.
 
     ``reading`` is the right string, and ``text`` the string that the client signs. The sentence ``mistake``
     says what is wrong.
@@ -52,7 +52,7 @@ class Guess(NamedTuple):
     text: bytes
 
 
-#: A wrong string, with the sentence and the place of its mistake.
+#: A wrong string to sign, a sentence about the mistake, and the place of the mistake.
 Wrong = tuple[bytes, str, Place]
 
 
@@ -79,7 +79,7 @@ def wrong_hashes(reading: Reading, account: Account) -> Iterator[Guess]:
 
 
 def wrong_strings(reading: Reading, method: bytes) -> Iterator[Wrong]:
-    """Yield strings with extra, missing or reordered parts."""
+    """Yield wrong strings to sign, with extra, missing or reordered parts."""
     key, where, data = reading.key, reading.where, reading.data
     yield where + data, "It leaves out the API key, with which the signed string begins.", "key"
     if data:
@@ -108,7 +108,7 @@ def wrong_strings(reading: Reading, method: bytes) -> Iterator[Wrong]:
 
 
 def _spellings(where: bytes) -> Iterator[bytes]:
-    """Yield an endpoint in other spellings: percent-encoding and domain alphabet."""
+    """Yield ``where`` in other spellings: percent-encoded differently, or names in Unicode or ASCII."""
     yield quote(where, _ASCII).encode()
     yield _ESCAPE.sub(lambda escape: escape[0].lower(), where)
     yield _ESCAPE.sub(lambda escape: escape[0].upper(), where)
@@ -161,10 +161,10 @@ def _hmac(key: bytes, text: bytes, name: str) -> bytes:
 _MOST_SHOWN = 16
 #: Limits in bytes: a shown string, a body that is shown whole, and the shown beginning of a longer body.
 _LONGEST_SHOWN, _LONGEST_BODY_SHOWN, _CUT_BODY_SHOWN = 600, 200, 120
-#: The size in bytes above which only a few readings are tried.
+#: The body size in bytes above which only a few readings are tried.
 _LONGEST_BODY = 4_000
 _FEW = 4
-#: Limits: all readings, readings tried with each mistake, other accounts' secrets.
+#: Maximum numbers: all readings, readings on which each mistake is tried, other accounts' secrets.
 _MOST_READINGS = 40
 _LIKELY = 5
 _MOST_ACCOUNTS = 50
@@ -172,7 +172,7 @@ _MOST_ACCOUNTS = 50
 
 @dataclass(frozen=True)
 class SignatureDiagnosis:
-    """A ``signature`` that matches no ``allowed`` reading of a request.
+    """Diagnosis of a ``signature`` that matches no ``allowed`` reading of a request.
 
     ``readings`` are all readings, the likeliest first. ``bases`` are the sandbox's possible base URLs
     for this request.
@@ -208,7 +208,7 @@ class SignatureDiagnosis:
 
     @cached_property
     def recognised(self) -> Guess | None:
-        """The likeliest mistake that makes the signature of the request."""
+        """The likeliest mistake that leads to the signature of the request, or None."""
         signature = self.signature.lower()
         return next(
             (guess for guess in self._recognisable() if hmac.compare_digest(guess.signature, signature)), None
@@ -230,14 +230,14 @@ class SignatureDiagnosis:
             yield Guess(sign(self.account.secret, text), mistake, place, reading, text)
 
     def _likely(self) -> list[Reading]:
-        """Return the readings to vary, one of each kind of endpoint first."""
+        """Return a few readings on which mistakes are tried, first one for each kind of endpoint."""
         not_decoded = (reading for reading in self.readings if not reading.decoded)
         plain = [reading for reading in not_decoded if reading.payload in ("body", "raw")]
         by_kind = {reading.endpoint: reading for reading in reversed(plain)}
         return list(dict.fromkeys([*by_kind.values(), *plain]))[:_LIKELY]
 
     def _strings(self, likely: Sequence[Reading]) -> Iterator[tuple[Reading, bytes, str, Place]]:
-        """Yield variations of the ``likely`` readings."""
+        """Yield wrong strings to sign that resemble the ``likely`` readings, with their mistakes."""
         method = self.request.method.encode()
         for reading in likely:
             for text, mistake, place in wrong_strings(reading, method):
@@ -289,7 +289,7 @@ class SignatureDiagnosis:
 
     @cached_property
     def _accepted(self) -> list[Reading]:
-        """The readings with different strings, the likeliest first."""
+        """The allowed readings, one for each different string, the likeliest first."""
         by_text: dict[tuple[str, ...], Reading] = {}
         for reading in self.allowed:
             by_text.setdefault(_shown(reading), reading)
@@ -308,7 +308,7 @@ class SignatureDiagnosis:
 
 
 def _shown(reading: Reading) -> tuple[str, str, str]:
-    """Return the key, the URL and the body of a reading as text. Shorten long ones."""
+    """Return the key, the URL and the body of a reading as text, shortened if they are long."""
     data = reading.data
     if len(data) > _LONGEST_BODY_SHOWN:
         data = data[:_CUT_BODY_SHOWN] + f"…<{len(data)} bytes of body>".encode()

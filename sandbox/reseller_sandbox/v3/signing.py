@@ -1,4 +1,4 @@
-"""How a v3 request is signed, with all readings of the contract."""
+"""Signing of v3 requests. The contract can be read in several ways (``Reading``)."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Reading(NamedTuple):
 
     @property
     def text(self) -> bytes:
-        """The string."""
+        """The signed string: key, endpoint and payload, without separators."""
         return self.key + self.where + self.data
 
     def allowed(self, assumed: Assumptions) -> bool:
-        """Whether the assumptions accept this reading. Only relevant ones are read."""
+        """Whether the assumptions accept this reading. Irrelevant assumptions are not looked up."""
         return (
             assumed.signature_endpoint in ("any", self.endpoint)
             and (self.payload == "body" or assumed.signature_payload in ("any", self.payload))
@@ -55,7 +55,7 @@ class Reading(NamedTuple):
 
     @property
     def settings(self) -> str:
-        """The assumptions that accept this reading, as on the command line."""
+        """The assumptions that accept this reading, such as ``v3.signature.endpoint=url``."""
         named = {"endpoint": self.endpoint, "payload": self.payload, "query": self.query}
         relevant = {name: value for name, value in named.items() if value not in ("", "body")}
         settings = " ".join(f"v3.signature.{name}={value}" for name, value in relevant.items())

@@ -1,4 +1,4 @@
-"""Transfers: request another registrar's domain, answer another's request, and set the code."""
+"""Transfers from and to other registrars, and the authorization codes of domains."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _row(name: str, *more: Rule) -> Callable[..., Endpoint]:
 
 
 class CodeRequest(AlternativeKeys):
-    """An authorization code. The key may also be spelt ``authcode``."""
+    """An authorization code, under the key ``authCode`` or ``authcode``."""
 
     alternatives = ("authCode", "authcode")
 
@@ -63,7 +63,7 @@ class TransferRequest(CodeRequest):
 
 
 class TransferOrder(Shape):
-    """The order that waits for the name."""
+    """The order of a requested transfer, and the price paid."""
 
     domainName = String()
     order_id = identifier("order-id")
@@ -142,7 +142,7 @@ def approve_transfer(call: Call) -> dict[str, Any]:
 
 def _decide(call: Call, decide: Callable[[Draft, Account, str], Transfer], word: str) -> dict[str, Any]:
     domain = call.arguments["domainName"]
-    _ = call.assumed.transfer_outcome  # read, so that the response header lists this assumption
+    _ = call.assumed.transfer_outcome  # Read the assumption, so that the response header lists it.
     transfer = decide(call.draft, call.account, parse_name(domain))
     name = render_name(call, transfer.name, domain)
     return {"domainName": name, "message": f"The transfer of {name} is {word}."}
