@@ -1,4 +1,4 @@
 """Writes the reference pages of the manual from the declarations of the package: ``make reference``.
 
-The wheel has the pages, and nothing of this.
+The wheel contains the written pages, but not this package.
 """

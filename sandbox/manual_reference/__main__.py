@@ -1,4 +1,4 @@
-"""``python -m manual_reference`` writes the pages; with ``--check`` it says which are out of date."""
+"""``python -m manual_reference`` writes the reference pages. ``--check`` lists outdated pages instead."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from manual_reference.pages import REFERENCE, text_of
 from reseller_sandbox.control.catalogue import RESOURCES
 from reseller_sandbox.manual.pages import FOLDER, INDEX, LISTED, Page
 
-#: The lines of the index that list the pages of the resources.
+#: The lines of the index page that link to the pages of the resources.
 _RESOURCES = re.compile(r"(?:^\* \[.+\]\(reference/control-(?!operations).+\n)+", re.MULTILINE)
 
 
 def main() -> None:
-    """Write or check the pages."""
+    """Write the reference pages and the index page, or check them."""
     parser = argparse.ArgumentParser(prog="python -m manual_reference", description=__doc__)
     parser.add_argument(
         "--check", action="store_true", help="change nothing, and fail if a page would change"
@@ -42,7 +42,7 @@ def _is_current(name: str, text: str, check: bool) -> bool:
 
 
 def _line(listed: re.Match[str]) -> str:
-    """Return the line of a page in the list of all pages: its title, and its first sentence."""
+    """Return the line for a page in the index: the page's title and its first sentence."""
     page = Page(listed[1])
     paragraph = " ".join(page.text.split("\n\n")[1].split())
     summary = re.split(r"(?<=\.) ", paragraph)[0]

@@ -1,4 +1,4 @@
-"""The page of the assumptions: open points of the contract, with their values."""
+"""The reference page of the assumptions: open points of the contract, with their values."""
 
 from __future__ import annotations
 

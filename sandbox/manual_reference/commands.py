@@ -1,4 +1,4 @@
-"""The page of the commands, with the output of ``--help``."""
+"""The reference page of the commands, with their ``--help`` texts."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from reseller_sandbox.values.parameters import Parameter, docstring
 
 
 def overview() -> Iterator[str]:
-    """Yield the parts of the overview."""
+    """Yield the parts of the overview of all control operations."""
     yield "# Control operations"
     yield "Every control operation on a world, in Python, over HTTP and on the command line."
     yield (
@@ -41,7 +41,7 @@ def _summary(resource: type[Resource]) -> Sequence[str]:
 
 
 def page(resource: type[Resource]) -> Iterator[str]:
-    """Yield the parts of the page of a resource."""
+    """Yield the parts of the page that describes a resource."""
     yield f"# Control: {resource.name}"
     words, _, example = docstring(resource).partition("\n>>> ")
     yield prose(words.strip())

@@ -1,4 +1,4 @@
-"""The page of the errors: all rules, and the documented errors of v2.0."""
+"""The reference page of the errors: all rules, and the documented errors of v2.0."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _rule(rule: Rule) -> Iterator[str]:
 
 
 def _users(rule: Rule) -> Iterator[str]:
-    """Yield the operations that declare a rule as their own, or the generation where all may refuse by it."""
+    """Yield links to the operations that can refuse by ``rule``, or ``any of v3`` if all can."""
     for interface, title in ((V3, "v3"), (V2, "v2.0")):
         if rule in interface.common:
             yield f"any of {title}"

@@ -1,4 +1,4 @@
-"""The page of the faults: every kind with its parameters, every preset, and the parts of any rule."""
+"""The reference page of the faults: every kind, every preset, and the parts of each rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the fixture format: every key, from the JSON Schema."""
+"""The reference page of the fixture format: every key in the JSON Schema."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _section(name: str, shape: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _keys(shape: Mapping[str, Any], within: str) -> Iterator[Sequence[str]]:
-    """Yield a row for each key below ``shape``; NAME stands for one that the fixture chooses."""
+    """Yield a table row for each key below ``shape``. NAME stands for a key that the fixture chooses."""
     for name, own in shape.get("properties", {}).items():
         needed = " *" if name in shape.get("required", ()) else ""
         yield code(f"{within}{name}") + needed, type_of(own), prose(own.get("description", ""))

@@ -1,4 +1,4 @@
-"""The page of the additional response headers."""
+"""The reference page of the response headers that the sandbox adds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the lifecycle: stages, possible actions and transitions by time."""
+"""The reference page of the lifecycle: stages, possible actions and transitions by time."""
 
 from __future__ import annotations
 

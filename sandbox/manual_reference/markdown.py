@@ -1,4 +1,4 @@
-"""Pieces of Markdown that pages are made of."""
+"""Functions that write Markdown: text, code, tables and blocks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def code(text: object) -> str:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table."""
+    """Return a Markdown table."""
     lines = [headings, ["---"] * len(headings), *rows]
     return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
 
@@ -31,7 +31,7 @@ def _cell(text: str) -> str:
 
 
 def block(language: str, text: str) -> str:
-    """Return a fenced block."""
+    """Return a fenced code block."""
     return f"```{language}\n{text.rstrip()}\n```"
 
 

@@ -1,4 +1,4 @@
-"""The pages of the operations that clients call, made from the OpenAPI document of each interface."""
+"""The reference pages of the v3 and v2.0 operations, made from the OpenAPI documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Shape = Mapping[str, Any]
 
 
 def page(interface: type[Interface], title: str) -> Iterator[str]:
-    """Yield the parts of the page of an interface."""
+    """Yield the parts of the page that describes an interface."""
     yield f"# Operations of {title}"
     yield (
         f"Every operation of {title}: its path, its parameters, its answer with a recorded sample, and its "
@@ -69,13 +69,13 @@ def _parameters(parameters: Sequence[_Shape]) -> Iterator[Sequence[str]]:
 
 def _body(operation: _Shape, document: _Shape) -> Iterator[Sequence[str]]:
     content = operation.get("requestBody", {}).get("content", {})
-    for media in list(content.values())[:1]:  # other content types take the same
+    for media in list(content.values())[:1]:  # All content types have the same keys.
         for path, is_required, shape, about in _keys(media["schema"], document, _without_null):
             yield code(path) + (" *" if is_required else ""), "body", _type(shape, document), about
 
 
 def _answer(variants: Sequence[_Shape], document: _Shape) -> Iterator[str]:
-    """Yield the fields of the answer, and its shortest sample among the paths of an operation."""
+    """Yield the fields of an operation's response, and the shortest sample of all its paths."""
     media = [
         content
         for operation in variants
@@ -95,7 +95,7 @@ def _answer(variants: Sequence[_Shape], document: _Shape) -> Iterator[str]:
 def _keys(
     shape: _Shape, document: _Shape, read: Callable[[_Shape], _Shape]
 ) -> Iterator[tuple[str, bool, _Shape, str]]:
-    """Yield the path, whether it is required, the schema and the description of each key at any depth.
+    """Yield the path, the required mark, the schema and the description of each key at any depth.
 
     ``read`` prepares each schema. A schema that appears again refers to the keys of its first appearance.
     """
@@ -120,7 +120,7 @@ def _keys(
 
 
 def _without_null(shape: _Shape) -> _Shape:
-    """Return a schema without null, which stands for a key that is not sent."""
+    """Return a schema without null. In a request, null has the same meaning as a missing key."""
     if "anyOf" in shape:
         (choice, _) = shape["anyOf"]
         return {**choice, **{key: shape[key] for key in shape if key != "anyOf"}}
@@ -137,13 +137,13 @@ def _referred(shape: _Shape) -> str:
 
 
 def _resolved(shape: _Shape, document: _Shape) -> _Shape:
-    """Return a schema with its reference resolved. Its own keys take precedence."""
+    """Return a schema with its reference resolved. The keys beside the reference take precedence."""
     referred = _referred(shape)
     return {**document["components"]["schemas"][referred.rpartition("/")[2]], **shape} if referred else shape
 
 
 def _type(shape: _Shape, document: _Shape) -> str:
-    """Return a value's type in a word or two."""
+    """Return the type that a schema describes, in words (``list of string``)."""
     if "enum" in shape:
         values = ", ".join(code(json.dumps(value).strip('"')) for value in shape["enum"])
         return f"string: {values}" if isinstance(shape["enum"][0], str) else values

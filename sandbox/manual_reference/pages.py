@@ -1,4 +1,4 @@
-"""The reference pages: the function that yields the content of each."""
+"""The list of the reference pages, each with the function that yields its content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from manual_reference import (
 )
 from reseller_sandbox.control.catalogue import RESOURCES
 
-#: The functions by the name of the page below ``reference/``.
+#: The function of each page, by the page's name below ``reference/``.
 REFERENCE: Mapping[str, Callable[[], Iterator[str]]] = {
     "operations-v3": operations.v3,
     "operations-v2": operations.v2,
@@ -39,5 +39,5 @@ REFERENCE: Mapping[str, Callable[[], Iterator[str]]] = {
 
 
 def text_of(name: str) -> str:
-    """Return a page as Markdown."""
+    """Return the Markdown text of a reference page."""
     return "\n\n".join(filter(None, REFERENCE[name]())) + "\n"

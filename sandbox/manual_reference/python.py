@@ -1,4 +1,4 @@
-"""The page of the Python API: signatures and docstrings of everything that is meant for users."""
+"""The reference page of the Python API: signatures and docstrings of all public objects."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from reseller_sandbox.testing.run import LEFT_OVER, Sandboxes
 from reseller_sandbox.tools.cli_options import OPTIONS, flag, variable
 from reseller_sandbox.values.parameters import docstring
 
-#: The objects that users get from others.
+#: Public classes that users do not construct: other calls return their objects.
 _RETURNED = (SignedClient, Keyed, Sandboxes, BothClocks, Replay)
 
-#: The special methods that a user calls by an operator.
+#: The special methods that a user calls with an operator or a built-in function.
 _OPERATORS = {"__getitem__": "[key]", "__iter__": "iter()", "__contains__": "in"}
 
 
@@ -77,7 +77,7 @@ def _pytest() -> Iterator[str]:
 
 
 def _entry(name: str, value: Any) -> Iterator[str]:
-    """Yield the entry of a class or a function."""
+    """Yield the parts of the entry for a class or a function."""
     yield f"### {name}"
     is_class = inspect.isclass(value)
     constructor = vars(value).get("__init__") if is_class else value
@@ -88,13 +88,13 @@ def _entry(name: str, value: Any) -> Iterator[str]:
 
 
 def _text(value: Any) -> Iterator[str]:
-    """Yield a docstring, with its examples as blocks."""
+    """Yield the paragraphs of a docstring, with examples as code blocks."""
     for paragraph in docstring(value).split("\n\n"):
         yield block("pycon", paragraph) if paragraph.startswith(">>>") else prose(" ".join(paragraph.split()))
 
 
 def _members(owner: type) -> Iterator[str]:
-    """Yield the members that a class defines, without those of the library's class that it replaces."""
+    """Yield entries for the public members of ``owner`` that are not in its base classes."""
     for name, member in vars(owner).items():
         is_value = isinstance(member, property | cached_property)
         is_own = not any(hasattr(base, name) for base in owner.__bases__) or name in _OPERATORS
@@ -111,7 +111,7 @@ def _members(owner: type) -> Iterator[str]:
 
 
 def _signature(name: str, function: Any) -> str:
-    """Return the signature as the source spells it, without ``self``."""
+    """Return the signature as the source code has it, without ``self``."""
     function = inspect.unwrap(function)
     node = ast.parse(dedent(inspect.getsource(function))).body[0]
     assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)

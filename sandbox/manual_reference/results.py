@@ -1,4 +1,4 @@
-"""Result types in words: each record with its fields, from their annotations."""
+"""Result types in words: each record with its fields and their annotated types."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WORDS: Mapping[Any, str] = {
 
 
 def records(results: Iterable[Any]) -> list[type]:
-    """Return every record in ``results``, and in the fields of these, by name."""
+    """Return every record type in ``results`` and in the fields of such records, sorted by name."""
     by_name: dict[str, type] = {}
     left = [*results]
     while left:
@@ -37,13 +37,13 @@ def records(results: Iterable[Any]) -> list[type]:
 
 
 def parts(record: type) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a record, each with its type in words."""
+    """Yield the name of each field of a record, and the field's type in words."""
     for name, sort in _sorts(record).items():
         yield name.removesuffix("_"), called(sort)
 
 
 def called(sort: Any) -> str:
-    """Return a type in words, with links to the records in it."""
+    """Return a type in words, with links to the record types in it."""
     origin, within = get_origin(sort), get_args(sort)
     if is_record(sort) and isinstance(sort, type):
         return f"[{code(sort.__name__)}](#{slug(sort.__name__)})"

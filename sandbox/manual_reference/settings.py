@@ -1,4 +1,4 @@
-"""The page of the settings: option, variable, key and default of each."""
+"""The reference page of the settings: the option, variable, key and default of each setting."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from reseller_sandbox.registry.state import State
 
 
 def mermaid(state: State | None = None) -> str:
-    """Return the state diagram for ``state``. ⏱ marks transitions by time.
+    """Return the Mermaid diagram of the lifecycle under ``state``. ⏱ marks transitions by time.
 
     Actions that do not change the stage are in a note beside it.
     """
@@ -39,5 +39,5 @@ def _name(stage: Stage | None) -> str:
 
 
 def when(row: TimedTransition) -> str:
-    """Return when a stage ends, with conditions."""
+    """Return the condition under which time ends a stage (``30 days after the expiry``)."""
     return f"{row.period.words}, with auto-renewal and funds" if row.years else row.period.words

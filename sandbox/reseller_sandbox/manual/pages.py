@@ -19,28 +19,28 @@ PICTURES: Mapping[str, Path] = {
 #: The first page, which lists the other pages by parts.
 INDEX = "index"
 
-#: A list item of the index that links to a page.
+#: A list item of the index page that links to another page.
 LISTED = re.compile(r"^\* \[.+\]\((.+)\.md\)", re.MULTILINE)
 
 
 class UnknownPage(LookupError):
-    """The manual does not have the page. The message suggests a similar name."""
+    """Error for a page that the manual does not have. The message suggests a similar name."""
 
 
 class Page:
-    """A page in a file. Its name is the path without suffix."""
+    """A page of the manual. Its name is the path of its file without the suffix ``.md``."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     @cached_property
     def text(self) -> str:
-        """Return the content of the file."""
+        """The Markdown text of the page."""
         return (FOLDER / f"{self.name}.md").read_text("utf-8")
 
     @property
     def title(self) -> str:
-        """Return the first heading."""
+        """The title of the page, which is its first heading."""
         return self.text.partition("\n")[0].removeprefix("# ")
 
 
@@ -57,7 +57,7 @@ class Manual:
         self.pages = {page.name: page for pages in self.parts.values() for page in pages}
 
     def page(self, name: str) -> Page:
-        """Return the page of a name or of the last segment of a name. Raise ``UnknownPage``."""
+        """Return the page with this name or last segment of a name (``faults``). Raise ``UnknownPage``."""
         page_name = name.strip("/").removesuffix(".md") or INDEX
         by_last = {name.rpartition("/")[2]: page for name, page in reversed(self.pages.items())}
         pages = {**by_last, **self.pages}
@@ -67,12 +67,12 @@ class Manual:
 
 
 def slug(words: str) -> str:
-    """Return the anchor of a heading: small letters, hyphens for spaces, nothing else."""
+    """Return the anchor of a heading: lower-case letters, digits, and hyphens for spaces."""
     return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", words.lower()).strip())
 
 
 def unique_anchor(words: str, taken: dict[str, int]) -> str:
-    """Return the anchor of a heading, with a number if ``taken`` counts it already. Count it there."""
+    """Return the anchor of a heading, numbered if it is in ``taken``. Count the anchor in ``taken``."""
     anchor = slug(words)
     taken[anchor] = taken.get(anchor, -1) + 1
     return f"{anchor}-{taken[anchor]}" if taken[anchor] else anchor

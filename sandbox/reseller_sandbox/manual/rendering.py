@@ -1,4 +1,4 @@
-"""Renders pages of the manual as HTML, which works without scripts except for the search."""
+"""Renders pages of the manual as HTML. Only the search of a page needs scripts."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Renderer:
 
     @cached_property
     def style(self) -> str:
-        """The stylesheet."""
+        """The stylesheet of all pages."""
         return (FOLDER / "style.css").read_text("utf-8")
 
     @cached_property
     def policy(self) -> str:
-        """Return the content security policy, which allows only the page itself and its search."""
+        """The content security policy: only the stylesheet, and scripts and images of the same server."""
         digest = base64.b64encode(hashlib.sha256(self.style.encode()).digest()).decode()
         return (
             f"default-src 'none'; style-src 'sha256-{digest}'; script-src 'self'; base-uri 'none'; "
@@ -48,7 +48,7 @@ class Renderer:
         )
 
     def render(self, page: Page, root: str) -> str:
-        """Return the HTML document. ``root`` is the relative path to the folder of the pages."""
+        """Return the HTML of ``page``. ``root`` is the relative path to the folder of all pages."""
         tokens = self._markdown.parse(page.text)
         headings = [*_add_anchors(tokens)]
         _rewrite_links(tokens, page, root)
@@ -86,7 +86,7 @@ def _add_anchors(tokens: Sequence[Token]) -> Iterator[Heading]:
 
 
 def _rewrite_links(tokens: Sequence[Token], page: Page, root: str) -> None:
-    """Rewrite links and pictures in a page to the addresses where they are served."""
+    """Replace the file names in links and pictures with the addresses under which they are served."""
     for token in tokens:
         for child in token.children or ():
             href = str(child.attrs.get("href", ""))
@@ -97,14 +97,14 @@ def _rewrite_links(tokens: Sequence[Token], page: Page, root: str) -> None:
 
 
 def _target(href: str, page: Page, root: str) -> str:
-    """Return the address of a link's target."""
+    """Return the address of the page or picture to which ``href`` links."""
     path, _, anchor = href.partition("#")
     name = normpath(join(dirname(page.name), path)).removesuffix(".md")
     return f"{root}{name}" + (f"#{anchor}" if anchor else "")
 
 
 def _frame_tables(tokens: Sequence[Token]) -> list[Token]:
-    """Make tables scrollable, and mark the output of shell examples."""
+    """Return ``tokens`` with each table in a scrollable box, and with output blocks marked."""
     framed: list[Token] = []
     for at, token in enumerate(tokens):
         if token.type == "fence" and token.info == "text" and at and tokens[at - 1].info == "sh":

@@ -1,4 +1,4 @@
-"""Search in the manual: the sections of its pages, for the command and for the search box."""
+"""Search in the sections of the manual, for the ``manual`` command and for the search box."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from reseller_sandbox.manual.pages import Manual, Page, unique_anchor
 
-#: The weights of a word in the title of a page, in the heading of a section, and each time in its text.
+#: Points for a word in the title of a page, in the heading of a section, and for each time in the text.
 TITLE, HEADING, TEXT = 8, 12, 1
 
-#: The largest number of times that a word counts in one text.
+#: Maximum number of times that a word in the text of a section counts.
 MOST = 5
 
 
@@ -21,7 +21,7 @@ _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 class Section(Struct, frozen=True):
-    """A heading of a page, and the text below it up to the next heading. ``title`` is that of the page."""
+    """A heading of a page, and the text up to the next heading. ``title`` is the title of the page."""
 
     page: str
     title: str
@@ -43,7 +43,7 @@ def find(manual: Manual, words: str) -> list[Section]:
 
 
 def _score(section: Section, words: list[str]) -> int:
-    """Return how well a section fits, 0 if a word is missing. ``search.js`` computes the same."""
+    """Return the points of a section, or 0 if a word is missing. ``search.js`` computes the same."""
     title, heading, text = section.title.lower(), section.heading.lower(), section.text.lower()
     total = 0
     for word in words:
@@ -55,7 +55,7 @@ def _score(section: Section, words: list[str]) -> int:
 
 
 def _sections_of(page: Page) -> Iterator[Section]:
-    """Yield the sections of a page, with the anchors that the rendered page has."""
+    """Yield the sections of a page, with the same anchors as in the rendered page."""
     taken: dict[str, int] = {}
     parts = re.split(r"(?m)^(#{1,4} .+)$", _FENCE.sub(_indent, page.text))
     for line, text in zip(parts[1::2], parts[2::2], strict=True):

@@ -1,4 +1,4 @@
-"""The declarations that the page needs: interfaces, operations, parameters and lifecycle.
+"""Declarations for the page in JSON: interfaces, operations with parameters, and the lifecycle.
 
 ``files/parts/lifecycle.js`` draws the lifecycle of a domain.
 """
@@ -15,12 +15,12 @@ from reseller_sandbox.registry.state import State
 from reseller_sandbox.values.parameters import Parameter
 from reseller_sandbox.web.interfaces import PublicInterface
 
-#: The number of references inside one another that a form follows, because a schema can refer to itself.
+#: Maximum depth of nested references that ``_resolved`` replaces. A schema can refer to itself.
 _DEPTH = 6
 
 
 def lifecycle() -> Mapping[str, Any]:
-    """Return the stages of a domain and the transitions by requests and by time."""
+    """Return the stages of a domain, and the transitions that requests or time cause."""
     by_request: dict[tuple[Stage | None, Stage | None], list[str]] = {}
     for edge in edges(State()):
         by_request.setdefault((edge.before, edge.after), []).append(edge.words)
@@ -36,7 +36,7 @@ def lifecycle() -> Mapping[str, Any]:
 
 
 def requests(interface: str, document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield each request in an OpenAPI document, with its fields and an example, for the console."""
+    """Yield each request that an OpenAPI document describes, with its fields and an example."""
     schemas = document["components"]["schemas"]
     for path, row in document["paths"].items():
         for method, operation in row.items():
@@ -57,7 +57,7 @@ def requests(interface: str, document: Mapping[str, Any]) -> Iterator[Mapping[st
 
 
 def _field(parameter: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a parameter of a request as a field of a form. ``example`` is its initial value."""
+    """Return the form field of a request's parameter. ``example`` is the initial value of the field."""
     shape = parameter["schema"]
     return {
         "name": parameter["name"],
@@ -69,7 +69,7 @@ def _field(parameter: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _resolved(schema: Any, schemas: Mapping[str, Any], depth: int = 0) -> Any:
-    """Return a schema with its references replaced, and without null, which means a key that is not sent."""
+    """Return a schema with its references replaced and without null, which a form cannot send."""
     if isinstance(schema, list):
         return [_resolved(item, schemas, depth) for item in schema if item not in ("null", None)]
     if not isinstance(schema, Mapping):
@@ -85,7 +85,7 @@ def _resolved(schema: Any, schemas: Mapping[str, Any], depth: int = 0) -> Any:
 
 
 def declared(interfaces: Iterable[PublicInterface]) -> list[Mapping[str, Any]]:
-    """Return the parts of the interfaces' declarations that the page shows.
+    """Return the declarations of the interfaces, reduced to what the page shows.
 
     ``example`` is the first request to try without a body: its operation and its path.
     """
@@ -103,7 +103,7 @@ def _example(interface: PublicInterface) -> Mapping[str, str] | None:
 
 
 def operations(resources: Iterable[type[Resource]]) -> Mapping[str, Any]:
-    """Return the declaration of each operation, for calls and forms."""
+    """Return the declaration of each control operation, by id, for the calls and forms of the page."""
     return {
         operation.id: {
             "method": operation.method,

@@ -1,6 +1,6 @@
-"""The rows that serve the page, its files and its declarations.
+"""The routes that serve the page, its files and its declarations.
 
-Other modules admit the page with a control token (``page_session.py``), sign requests (``signing.py``)
+Other modules authenticate the page with a control token (``page_session.py``), sign requests (``signing.py``)
 and show the OpenAPI documents (``reader.py``).
 """
 
@@ -35,7 +35,7 @@ HTML, _JSON = "text/html; charset=utf-8", "application/json"
 SAME_ORIGIN = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'"
 NO_FRAMES = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-#: The page may only load files from its own server and send requests to it.
+#: Content security policy: the page may load files only from its own server, and send requests only to it.
 POLICY = f"{SAME_ORIGIN}; {NO_FRAMES}; require-trusted-types-for 'script'; trusted-types 'none'"
 
 
@@ -53,7 +53,7 @@ class ConsoleRequests(Shape):
 def _files(
     resources: tuple[type[Resource], ...], interfaces: tuple[PublicInterface, ...]
 ) -> Mapping[str, Answer]:
-    """Return the page's files and the declarations of resources and interfaces as answers."""
+    """Return the responses for the page's files and for the declarations, by file name."""
     from reseller_sandbox.page.declarations import declared, lifecycle, operations
 
     files = {
@@ -124,7 +124,7 @@ def forms(call: ControlCall) -> Answer:
     forms=(*(kind.partition(";")[0] for kind in TYPES.values()), _JSON),
 )
 def file(call: ControlCall) -> Answer:
-    """Return a file of the page."""
+    """Return a script, a stylesheet, a picture or a declaration of the page."""
     name = call.arguments["file"]
     files = _files(tuple(call.control.resources.values()), call.control.public)
     if name not in files:
@@ -133,9 +133,9 @@ def file(call: ControlCall) -> Answer:
 
 
 def sent(call: ControlCall, answer: Answer) -> Answer:
-    """Return a file for a browser: compressed, with the headers that it needs.
+    """Return ``answer`` as a browser needs it: with caching headers, and compressed if accepted.
 
-    If the browser has the same file already, return only the status 304.
+    If the browser already has the same content, return status 304 without a body.
     """
     received, sending = call.request.headers, call.request.headers_out
     tag, compressed = _compressed(answer.content)
@@ -154,7 +154,7 @@ def sent(call: ControlCall, answer: Answer) -> Answer:
     return replace(answer, body=compressed)
 
 
-@lru_cache(maxsize=128)  # more than the page and the reader have files
+@lru_cache(maxsize=128)  # The page and the reader together have fewer files.
 def _compressed(content: bytes) -> tuple[str, bytes]:
     """Return the entity tag of a file, and its compressed form."""
     return hashlib.sha256(content).hexdigest()[:16], gzip.compress(content, mtime=0)

@@ -1,6 +1,6 @@
-"""The rows that authenticate the page on a server with a control token.
+"""The routes that authenticate the page on a server with a control token.
 
-The server's gate has admitted each request before it gets here.
+The access control of the server accepts or refuses each request before these functions run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from reseller_sandbox.web.fields import Shape
 
 
 class PageSession(Shape):
-    """The session data of the page."""
+    """The data of the page's session."""
 
     instance = fields.String(
         metadata=about(
@@ -28,7 +28,7 @@ class PageSession(Shape):
 
 
 def _session(call: ControlCall) -> dict[str, Any]:
-    """Return the mark of the server, and the value of the header that the page sends with each change."""
+    """Return the mark of the server's start, and the value for the page's header X-Sandbox-Change."""
     return {"instance": call.request.instance, "change": call.control.gate.page_word}
 
 
@@ -37,14 +37,14 @@ show = extra_endpoint("session", "session", answer=PageSession())(_session)
 
 @extra_endpoint("session.begin", "session", method="POST", answer=PageSession())
 def begin(call: ControlCall) -> dict[str, Any]:
-    """Start a session for the page of this browser, with a cookie for the control token."""
+    """Start a session for the page in this browser, with a cookie in place of the control token."""
     _set_cookie(call)
     return _session(call)
 
 
 @extra_endpoint("session.end", "session", method="DELETE", answer=PageSession())
 def end(call: ControlCall) -> dict[str, Any]:
-    """End the session of this browser's page."""
+    """End the session of the page in this browser."""
     _set_cookie(call, ended=True)
     return {"instance": call.request.instance, "change": ""}
 

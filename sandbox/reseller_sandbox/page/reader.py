@@ -1,4 +1,4 @@
-"""Shows the OpenAPI documents in Swagger UI, if the extra ``page`` is installed."""
+"""The reader: a page that shows the OpenAPI documents in Swagger UI, if the extra ``page`` is installed."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from reseller_sandbox.values.extras import needs
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.interface import Answer
 
-#: Swagger UI needs images inside stylesheets and does not support trusted types.
+#: Content security policy. Swagger UI needs ``data:`` images and does not support trusted types.
 POLICY = f"{SAME_ORIGIN} data:; {NO_FRAMES}"
 
 _FOLDER = Path(__file__).parent / "reader_files"
 
-#: The reader's own files, and the files of Swagger UI.
+#: Names of the reader's own files, and of the files that it takes from Swagger UI.
 _OWN, _OTHERS = ("begin.js", "around.css"), ("swagger-ui-bundle.js", "swagger-ui.css")
 
 
 class ReaderFile(Shape):
-    """A file of the reader."""
+    """The name of a file that the reader loads."""
 
     file = fields.String(metadata=about("Name of a file of the reader or of Swagger UI."))
 
 
 class ReaderChoice(Nothing):
-    """The document that the reader opens."""
+    """The OpenAPI document that the reader opens."""
 
     document = fields.String(
         metadata=about("Document to open, by the name of its interface. Default: the first one.")
@@ -40,7 +40,7 @@ class ReaderChoice(Nothing):
 
 @extra_endpoint("reader", "reader", query=ReaderChoice(), forms=("text/html",))
 def show(call: ControlCall) -> Answer:
-    """Return a page to read the OpenAPI documents in a browser."""
+    """Return the page on which people read the OpenAPI documents in a browser."""
     call.request.headers_out |= {"Content-Security-Policy": POLICY}
     labels = {**{each.name: each.label for each in call.control.public}, "control": "Control"}
     links = (f'<a href="reader?document={name}">{escape(label)}</a>' for name, label in labels.items())
@@ -52,7 +52,7 @@ def show(call: ControlCall) -> Answer:
     *("reader.file", "reader/{file}", UNKNOWN_PAGE), path=ReaderFile(), forms=("text/javascript", "text/css")
 )
 def file(call: ControlCall) -> Answer:
-    """Return a file of the reader."""
+    """Return a script or stylesheet of the reader."""
     name = call.arguments["file"]
     if name not in (*_OWN, *_OTHERS):
         raise Refused(UNKNOWN_PAGE, problem=f"the reader has no file {name[:80]!r}")

@@ -1,4 +1,4 @@
-"""Signs requests for the page, as an account of the world, and writes them as commands and programs.
+"""The routes that sign requests for the page as an account, and write requests as commands and code.
 
 The headers follow the world's assumptions and the server's header prefix.
 """
@@ -33,7 +33,7 @@ class UnsignedRequest(Nothing):
 
 
 class CopiedRequest(UnsignedRequest):
-    """A request to copy. Without an account it is not signed."""
+    """A request to write as commands and code. Without an account, the request is not signed."""
 
     account = String(
         load_default="", metadata=about("Name or client id of the account that sends the request.")
@@ -42,13 +42,13 @@ class CopiedRequest(UnsignedRequest):
 
 
 class RequestCopies(Shape):
-    """A request as commands and as programs."""
+    """Commands and code that send a request."""
 
     copies = fields.Dict(String(), String(), metadata=about("Code that sends the request, by language."))
 
 
 class SignedRequest(Shape):
-    """The headers of a signed request."""
+    """The headers that sign a request, and the signed string."""
 
     headers = fields.Dict(String(), String(), metadata=about("Headers of the signed request."))
     signed = fields.List(
@@ -64,7 +64,7 @@ class SignedRequest(Shape):
     only_reads=True,
 )
 def sign(call: ControlCall) -> Any:
-    """Return the headers that authenticate a request, and its signed string.
+    """Return the headers that authenticate a request, and the signed string.
 
     The sandbox sends nothing, and the answer does not contain the secret.
     """
@@ -79,7 +79,7 @@ def sign(call: ControlCall) -> Any:
     only_reads=True,
 )
 def copy(call: ControlCall) -> Any:
-    """Return commands and programs that send a request, signed as of now."""
+    """Return commands and code that send a request, with headers that sign it now."""
     account, target, body, method = (call.arguments[key] for key in ("account", "target", "body", "method"))
     headers = dict(_signed(call, account, target, body).headers) if account else {}
     if body:
