@@ -39,5 +39,5 @@ def _name(stage: Stage | None) -> str:
 
 
 def when(row: TimedTransition) -> str:
-    """Return the condition under which time ends a stage (``30 days after the expiry``)."""
+    """Return the period after which a stage ends, with the conditions of the transition."""
     return f"{row.period.words}, with auto-renewal and funds" if row.years else row.period.words
