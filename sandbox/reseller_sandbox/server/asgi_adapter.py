@@ -76,7 +76,7 @@ class Wire:
         self.unread = False
 
     def invite(self) -> None:
-        """Send ``100 Continue``, if the client waits for it before it sends the body."""
+        """Send ``100 Continue`` if the client waits for this response before it sends the body."""
         if self._invites:
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
@@ -275,7 +275,7 @@ class Bridge:
                     await self._deliver(answer, environ.get(Env.DELIVERY) or PLAIN, wire)
             self._log(environ, answer, began)
         except Gone:
-            if "wsgi.input" in environ:  # The request was complete, so the server stopped.
+            if "wsgi.input" in environ:  # The server stopped after it had read the request.
                 environ[Env.LOG_WORDS] = lambda: Words("stopped", {"outcome": "stopped"})
                 self._log(environ, WireAnswer(0, [], b""), began)
         except Exception as error:

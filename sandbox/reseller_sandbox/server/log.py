@@ -29,7 +29,7 @@ _PLAIN = "".join(map(chr, range(0x20, 0x7F)))
 #: Maximum number of lines that wait to be written.
 MOST_LINES = 1000
 
-#: Seconds that the thread sleeps after a write. Under load it then wakes only twenty times a second.
+#: Seconds that the thread sleeps after a write. Under load, it then writes only twenty times a second.
 PAUSE = 0.05
 
 
@@ -171,7 +171,7 @@ class LogWriter(logging.Handler):
         while None not in lines:
             lines = [self._waiting.get(), *(self._waiting.get() for _ in range(self._waiting.qsize()))]
             with self._counting:
-                lost, self._lost = self._lost, 0  # These lines came after the lines that filled the queue.
+                lost, self._lost = self._lost, 0  # The lost lines came after the queued lines.
             written = [line for line in lines if line is not None]
             if not self._is_written([*written, *([self._losses(lost)] if lost else [])]):
                 with self._counting:

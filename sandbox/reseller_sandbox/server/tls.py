@@ -28,7 +28,7 @@ ALWAYS = ("localhost", "127.0.0.1", "::1")
 #: File names: of the authority that clients trust, of its key, and of the server's certificate.
 AUTHORITY, AUTHORITY_KEY, CERTIFICATE = "authority.pem", "authority-key.pem", "server.pem"
 
-#: Environment variables that make programs trust a certificate authority, as one more or as the only one.
+#: Environment variables in which programs look for a certificate authority to trust.
 VARIABLES = (
     "SSL_CERT_FILE",
     "REQUESTS_CA_BUNDLE",
@@ -59,7 +59,7 @@ class Handshake(ssl.SSLObject):
                 self.outgoing.write(SPOKE_PLAIN.raw())
                 self.context.when_plain(received)
             if self.refused:
-                raise ssl.SSLWantReadError  # so that asyncio sends the error, and the client can close
+                raise ssl.SSLWantReadError  # asyncio then sends the error, and waits until the client closes.
             self.begun = bool(received)
             self.incoming.write(received)
         try:
