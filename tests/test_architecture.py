@@ -79,7 +79,7 @@ def of_each_file(rule: Callable[[Path], None]) -> Callable[[], None]:
 
 
 @of_each_file
-def test_imports_point_downwards(file: Path) -> None:
+def test_packages_import_only_lower_layers(file: Path) -> None:
     part = part_of(file)
     for name in imports(file):
         pieces = name.split(".")
@@ -118,7 +118,7 @@ MENTIONS = {
 _INTERFACE = re.compile(r"(?<![A-Za-z])v[23](?![0-9A-Za-z])", re.IGNORECASE)
 
 
-def test_interfaces_are_named_only_in_their_packages_and_a_list() -> None:
+def test_v3_and_v2_are_named_only_in_their_packages_and_listed_files() -> None:
     """Other modules use the declaration of an interface. Docstrings and comments are not checked."""
     texts = {
         file: _words(file) for file in FILES if file.name != "diagram.py"
@@ -158,7 +158,7 @@ def _all_modules() -> None:
 
 
 @pytest.mark.usefixtures("_all_modules")
-def test_a_busy_sandbox_changes_no_module() -> None:
+def test_a_busy_sandbox_changes_no_module_state() -> None:
     """After two busy sandboxes, every list, dict and set of every module is unchanged."""
     _work()
     before = _containers()
@@ -193,7 +193,7 @@ def _values() -> dict[str, object]:
     }
 
 
-def test_there_is_no_circle_of_imports() -> None:
+def test_there_is_no_import_cycle() -> None:
     """The imports at the top of modules have no circle."""
     modules = {_module(file): file for file in FILES}
     imported = {name: _loaded_with(file, modules) for name, file in modules.items()}

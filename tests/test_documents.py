@@ -44,7 +44,7 @@ SNIPPETS = {
 TESTS = {name: block for name, block in SNIPPETS.items() if "def test_" in block.content}
 
 
-def test_documents_name_the_default_port() -> None:
+def test_every_port_in_the_documents_is_the_default_port() -> None:
     named = re.findall(r"(?:127\.0\.0\.1|localhost):(\d+)", "\n".join(TEXTS.values()))
     assert len(named) > 20
     assert set(named) == {PORT}
@@ -70,7 +70,7 @@ def server(address: str) -> str:
         if commands(text)
     ],
 )
-def test_every_command_prints_the_shown_output(name: str, server: str, tmp_path: Path) -> None:
+def test_every_documented_command_prints_the_shown_output(name: str, server: str, tmp_path: Path) -> None:
     """All blocks of commands of a page run in one shell, in an empty folder; the README's in each run."""
     for block in commands(TEXTS[name]):
         if not block.file and block.content.startswith(("php ", "node ")):
@@ -80,7 +80,7 @@ def test_every_command_prints_the_shown_output(name: str, server: str, tmp_path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["README", "tutorial"])
-def test_commands_of_a_page_print_the_same_with_worlds_in_a_server(
+def test_documented_commands_print_the_same_output_in_server_mode(
     name: str, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first tests that a reader writes pass in each mode, unchanged."""
@@ -89,11 +89,13 @@ def test_commands_of_a_page_print_the_same_with_worlds_in_a_server(
 
 
 @pytest.mark.parametrize("name", [name for name in SNIPPETS if name not in TESTS])
-def test_every_python_script_prints_the_shown_output(name: str, server: str, tmp_path: Path) -> None:
+def test_every_documented_python_script_prints_the_shown_output(
+    name: str, server: str, tmp_path: Path
+) -> None:
     run_script(SNIPPETS[name], server, tmp_path)
 
 
-def test_every_python_test_in_the_documentation_passes(server: str, tmp_path: Path) -> None:
+def test_every_documented_python_test_passes(server: str, tmp_path: Path) -> None:
     run_tests(TESTS.values(), server, tmp_path)
 
 
@@ -107,7 +109,7 @@ def test_the_readme_is_short() -> None:
     assert len(tests.splitlines()) <= 30
 
 
-def test_links_lead_to_files() -> None:
+def test_links_in_documents_lead_to_existing_files() -> None:
     links = re.findall(r"\]\(([^)#]+)", README)
     assert len(links) > 10
     assert not [link for link in links if not (ROOT / link).exists()]
@@ -134,20 +136,20 @@ def carry_out(folder: Path, *words: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["process", "server"])
-def test_a_python_developer_tests_clients_and_apps(tmp_path: Path, mode: str) -> None:
+def test_the_example_of_a_python_developer_passes(tmp_path: Path, mode: str) -> None:
     words = ("-q", "-p", "no:cacheprovider", "-c", os.devnull, "--reseller-sandbox-mode", mode)
     script = EXAMPLES / "python_developer.py"
     assert "4 passed" in carry_out(tmp_path, sys.executable, "-m", "pytest", *words, str(script))
 
 
 @pytest.mark.slow
-def test_a_platform_engineer_runs_a_server_and_keeps_failures(tmp_path: Path) -> None:
+def test_the_example_of_a_platform_engineer_passes(tmp_path: Path) -> None:
     script = EXAMPLES / "platform_engineer.sh"
     assert carry_out(tmp_path, "bash", str(script), str(free_ports())).splitlines()[-1] == "done"
 
 
 @pytest.mark.slow
-def test_a_developer_in_php_and_node_tests_with_worlds(tmp_path: Path) -> None:
+def test_the_example_of_a_php_and_node_developer_passes(tmp_path: Path) -> None:
     program("php")
     program("node")
     with Sandbox() as sandbox, sandbox.serve() as server:

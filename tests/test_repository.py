@@ -42,7 +42,7 @@ def test_the_workflow_tests_every_supported_python() -> None:
     assert PROJECT["requires-python"] == f">={pythons[0]}"
 
 
-def test_the_workflow_uses_the_printed_actions_at_the_same_commits() -> None:
+def test_the_workflow_and_the_printed_ci_job_pin_the_same_action_commits() -> None:
     used = set(re.findall(r"uses: (.+)", (GITHUB / "workflows" / "tests.yaml").read_text("utf-8")))
     command = [sys.executable, "-m", "reseller_sandbox", "deploy", "github-actions"]
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -62,7 +62,7 @@ def test_the_version_is_declared_once() -> None:
 
 
 @pytest.mark.slow
-def test_files_for_a_service_fit_its_schema(subtests: pytest.Subtests) -> None:
+def test_github_configuration_files_match_their_schemas(subtests: pytest.Subtests) -> None:
     assert {str(path.relative_to(ROOT)) for path in GITHUB.rglob("*.y*ml")} == set(SCHEMAS)
     program = Path(sys.executable).with_name("check-jsonschema")
     for file, schema in SCHEMAS.items():
@@ -79,7 +79,7 @@ HOLLOW = {"name": "hollow", "version": "2.0", "vulns": [{"id": "PYSEC-1", "fix_v
 UNKNOWN = {"name": "unknown", "skip_reason": "not found"}
 
 
-def test_an_audit_fails_for_a_hole_alone_and_counts_the_packages(tmp_path: Path, subtests) -> None:
+def test_an_audit_fails_only_for_a_known_vulnerability_and_counts_packages(tmp_path: Path, subtests) -> None:
     program = tmp_path / "pip-audit"
     for packages, status, *lines in (
         ([SOUND], 0, "1 of 1 packages checked, 0 holes known"),

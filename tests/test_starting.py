@@ -60,7 +60,7 @@ def needed() -> frozenset[str]:
     return frozenset(printed(f"import click, flask, yaml; {_MODULES}").split())
 
 
-def test_libraries_are_loaded_late(subtests: pytest.Subtests) -> None:
+def test_libraries_are_not_imported_before_their_first_use(subtests: pytest.Subtests) -> None:
     for moment, code in SNAPSHOTS.items():
         with subtests.test(moment):
             loaded = {*printed(code).split()}
@@ -92,7 +92,7 @@ def test_the_golden_transcripts_are_the_same_in_any_environment(subtests: pytest
             assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_reset_gives_the_same_bytes_again() -> None:
+def test_responses_after_a_reset_are_the_same_byte_for_byte() -> None:
     """Counters, codes and request names begin anew."""
     sandbox = Sandbox(REGISTRY)
     api = connect(sandbox)
@@ -108,7 +108,7 @@ def test_a_reset_gives_the_same_bytes_again() -> None:
     assert bytes_of() == first
 
 
-def test_a_running_world_follows_the_machines_clock() -> None:
+def test_a_running_world_clock_follows_the_clock_of_the_machine() -> None:
     with freeze_time("2030-06-01") as machine:
         sandbox = Sandbox(REGISTRY, frozen=False)
         api = connect(sandbox)

@@ -32,7 +32,7 @@ def text_of(form: str) -> str:
     return printed("deploy", form)
 
 
-def test_a_file_names_known_settings_the_port_and_the_version() -> None:
+def test_printed_files_have_known_settings_the_port_and_the_version() -> None:
     page = Sandbox().client().get("/_sandbox/manual/reference/settings.md").text
     known = {*re.findall(r"RESELLER_SANDBOX_[A-Z_]+", page), "RESELLER_SANDBOX_MODE"}
     assert len(known) > 20
@@ -43,7 +43,7 @@ def test_a_file_names_known_settings_the_port_and_the_version() -> None:
         assert version("reseller-sandbox") in text, form
 
 
-def test_a_container_has_no_rights() -> None:
+def test_containers_run_without_privileges() -> None:
     """The user of a container is nobody, and its file system is read-only if the file says how to run it."""
     assert re.search(r"^USER 10001:10001$", text_of("dockerfile"), re.MULTILINE)
     assert "HEALTHCHECK" in text_of("dockerfile")
@@ -73,7 +73,7 @@ def test_the_base_image_and_actions_are_pinned() -> None:
         assert [reference for reference in used if not re.fullmatch(pin, reference)] == [], form
 
 
-def test_worlds_outlive_their_container() -> None:
+def test_worlds_survive_a_new_container() -> None:
     """The state file is on a volume, and the fixtures are mounted, in Compose and in Kubernetes."""
     compose = yaml.safe_load(text_of("compose"))
     (service,) = compose["services"].values()
@@ -122,7 +122,7 @@ YAMLLINT = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["compose", "compose-shards"])
-def test_docker_compose_reads_the_file(form: str, tmp_path: Path) -> None:
+def test_docker_compose_accepts_the_printed_file(form: str, tmp_path: Path) -> None:
     """The shards need Compose 2.23.1, the first version that reads the content of a configuration."""
     plugin = ["docker", "compose"]
     if shutil.which("docker") and not subprocess.run([*plugin, "version"], capture_output=True).returncode:
@@ -140,7 +140,7 @@ def test_docker_compose_reads_the_file(form: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_linters_find_nothing(tmp_path: Path, subtests: pytest.Subtests) -> None:
+def test_linters_accept_the_printed_files(tmp_path: Path, subtests: pytest.Subtests) -> None:
     for form in FORMS:
         if form == "nginx":
             continue  # tests/shards runs nginx
@@ -171,12 +171,12 @@ def rows(file: Path) -> dict[str, tuple[str, ...]]:
     return {match[1]: match.groups() for match in _ROW.finditer(file.read_text("utf-8"))}
 
 
-def test_the_pins_of_the_wheel_equal_those_of_the_project() -> None:
+def test_the_wheel_pins_the_same_versions_as_the_project() -> None:
     assert PINS.read_text("utf-8").count("==") == len(rows(PINS))
     assert rows(PINS).items() <= rows(ROOT / ".requirements.lock").items()
 
 
-def test_the_build_of_a_checkout_has_its_dependencies() -> None:
+def test_the_makefile_names_every_build_dependency() -> None:
     """The Makefile names hatchling and editables, and their dependencies beside the pins of the wheel."""
     (build,) = re.findall(r"^BUILD := (.*)", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     needed, left = set[str](), ["hatchling", "editables"]

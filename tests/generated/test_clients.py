@@ -96,7 +96,7 @@ def output_of(folder: Path, *command: str) -> str:
     return done.stdout.strip()
 
 
-def test_a_python_client_registers_and_renews(tmp_path: Path, access: list[str]) -> None:
+def test_a_generated_python_client_registers_and_renews_a_domain(tmp_path: Path, access: list[str]) -> None:
     """Made without a warning by openapi-python-client."""
     options = ["--path", document(tmp_path), "--output-path", "made", "--meta", "none", "--fail-on-warning"]
     warned = output_of(tmp_path, sys.executable, "-m", "openapi_python_client", "generate", *options)
@@ -105,7 +105,9 @@ def test_a_python_client_registers_and_renews(tmp_path: Path, access: list[str])
     assert output_of(tmp_path, sys.executable, "use.py", *access) == ANSWER
 
 
-def test_a_typescript_client_registers_and_renews(tmp_path: Path, access: list[str]) -> None:
+def test_a_generated_typescript_client_registers_and_renews_a_domain(
+    tmp_path: Path, access: list[str]
+) -> None:
     """Made by openapi-typescript, checked by the compiler, run by Node."""
     npm, node = program("npm"), program("node")
     (tmp_path / "package.json").write_text('{"type": "module"}', "utf-8")
@@ -146,7 +148,7 @@ SPARED = ("clockWatch", "journalFollow", "eventsFollow", "simulateSetService")
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("name", "examples"), [("v3", 3), ("v2", 3), ("control", 1)])
-def test_nothing_is_found(name: str, examples: int) -> None:
+def test_schemathesis_finds_no_undocumented_response(name: str, examples: int) -> None:
     """Whatever is sent, the answer is one of the document."""
     sandbox = Sandbox(REGISTRY)
     held = sandbox.accounts["main"]

@@ -14,7 +14,7 @@ from tests.golden.transcripts import FOLDER, TRANSCRIPTS, WORLD, differences
 
 
 @pytest.mark.parametrize("name", TRANSCRIPTS)
-def test_a_transcript_is_the_same_to_the_byte(name: str) -> None:
+def test_each_transcript_equals_its_golden_file_byte_for_byte(name: str) -> None:
     lines = differences(name)
     assert not lines, "\n".join([*lines, "", "If this was decided: python -m tests.golden", ""])
 
@@ -40,7 +40,7 @@ def used(value: Any, schema: Any, at: str = "") -> Iterator[str]:
                 yield from used(below, shape["additionalProperties"], f"{at}*.")
 
 
-def test_the_world_of_the_transcripts_has_each_key_of_the_fixture_format() -> None:
+def test_the_fixture_of_the_transcripts_uses_every_fixture_key() -> None:
     schema = json.loads(printed("fixture", "schema"))
     world = yaml.safe_load((FOLDER / WORLD).read_text("utf-8"))
     every = set(keys(schema))

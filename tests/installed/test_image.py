@@ -130,7 +130,7 @@ END = "trap 'kill $(jobs -p)' EXIT\n"
 
 
 @pytest.mark.parametrize("form", ["github-actions", "gitlab-ci"])
-def test_a_ci_job_printed_by_deploy_passes(checkout: Path, surroundings: dict[str, str], form: str) -> None:
+def test_the_ci_jobs_that_deploy_prints_pass(checkout: Path, surroundings: dict[str, str], form: str) -> None:
     """The job installs, serves, waits and tests, with two workers and one server."""
     port = str(free_ports())
     document: Any = yaml.safe_load(deploy(form, at=checkout).replace("8053", port))
@@ -167,7 +167,7 @@ def steps() -> list[tuple[Block, str]]:
     ]
 
 
-def test_the_readme_leads_from_the_wheel_to_a_green_test(wheel: Path, tmp_path: Path) -> None:
+def test_following_the_readme_leads_to_a_passing_test(wheel: Path, tmp_path: Path) -> None:
     """The port is replaced by a free port."""
     shutil.copy(wheel, tmp_path)
     port = str(free_ports())

@@ -50,7 +50,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_the_archives_hold_the_files_of_the_project_and_can_be_published(wheel: Path, source: Path) -> None:
+def test_the_archives_contain_the_project_files_and_can_be_published(wheel: Path, source: Path) -> None:
     """The wheel has the package and the fixtures, the source all that builds and tests need."""
     names = set(zipfile.ZipFile(wheel).namelist())
     package = {name.removeprefix("sandbox/") for name in kept("sandbox/reseller_sandbox")}
@@ -65,7 +65,7 @@ def test_the_archives_hold_the_files_of_the_project_and_can_be_published(wheel: 
     output_of(sys.executable, "-m", "twine", "check", "--strict", wheel, source)
 
 
-def test_the_wheel_of_the_source_is_the_wheel_byte_for_byte(
+def test_the_source_archive_builds_the_same_wheel_byte_for_byte(
     python: Path, wheel: Path, source: Path, tmp_path: Path
 ) -> None:
     output_of(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", tmp_path, source)
@@ -106,7 +106,7 @@ def test_the_wheel_works_with_the_oldest_and_newest_dependencies(
     assert re.search(r"\d+ passed", printed), printed
 
 
-def test_the_site_has_every_page_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+def test_the_site_has_every_page_and_loads_nothing_from_other_hosts(tmp_path: Path) -> None:
     """Built by the commands of ``make site``, without a warning."""
     environment, pages, site = tmp_path / "venv", tmp_path / "pages", tmp_path / "site"
     makefile = (ROOT / "Makefile").read_text("utf-8")

@@ -12,7 +12,7 @@ from tests.installed.conftest import INSTALL, PROJECT, ROOT, output_of
 from tests.test_starting import CHECK, ENVIRONMENTS
 
 
-def test_the_golden_transcripts_are_the_same_in_every_hash_order_and_time_zone(
+def test_transcripts_do_not_depend_on_hash_seed_or_time_zone(
     python: Path, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     command = str(python.parent / "reseller-sandbox")
@@ -35,7 +35,7 @@ def test_has_the_reseller_sandbox(reseller_sandbox):
 """
 
 
-def test_the_plugin_works_beside_a_sandbox_of_the_user(python: Path, tmp_path: Path) -> None:
+def test_the_plugin_works_beside_a_user_package_named_sandbox(python: Path, tmp_path: Path) -> None:
     (tmp_path / "sandbox" / "testing").mkdir(parents=True)
     for path, text in {"__init__.py": "WHOSE = 'the user'\n", "testing/__init__.py": ""}.items():
         (tmp_path / "sandbox" / path).write_text(text)
@@ -56,7 +56,7 @@ EXERCISED = {
 }
 
 
-def test_a_project_passes_alone_and_with_a_server_of_the_run(
+def test_the_example_project_passes_in_process_and_with_a_server(
     python: Path, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     project = Path(
@@ -94,6 +94,6 @@ with Sandbox() as sandbox, sandbox.intercept("https://api.example.test"), reques
 """
 
 
-def test_requests_with_an_older_urllib3_keeps_its_connection(python: Path, tmp_path: Path) -> None:
+def test_requests_with_urllib3_1_26_reuses_its_connection(python: Path, tmp_path: Path) -> None:
     output_of(python, *INSTALL, "--target", tmp_path, "requests", "urllib3==1.26.20")
     assert output_of(python, "-c", KEPT, PYTHONPATH=str(tmp_path)) == "403 403 403 ConnectionError\n"

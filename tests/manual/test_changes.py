@@ -41,7 +41,7 @@ def patch(path: Path, diff: str) -> None:
     path.write_text(text, "utf-8")
 
 
-def test_the_page_names_files_that_exist_and_an_example_of_each_change() -> None:
+def test_the_architecture_page_names_existing_files_and_complete_examples() -> None:
     made = {file for blocks in EXAMPLES.values() for file, new, _ in blocks if new}
     named = set(re.findall(r"`([\w/]+(?:\.py|\.yaml|/))`", PAGE + CHANGES)) - made
     assert len(named) > 40
@@ -52,7 +52,7 @@ def test_the_page_names_files_that_exist_and_an_example_of_each_change() -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("title", EXAMPLES)
-def test_a_change_touches_at_most_two_files_and_works(title: str, tmp_path: Path) -> None:
+def test_each_example_change_edits_at_most_two_files_and_works(title: str, tmp_path: Path) -> None:
     assert len({file for file, _, _ in EXAMPLES[title]}) in (1, 2)
     package = tmp_path / "sandbox" / "reseller_sandbox"
     shutil.copytree(SOURCE, package)

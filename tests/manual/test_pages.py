@@ -27,7 +27,7 @@ from tests.registry import Make, connect
 MANUAL = "/_sandbox/manual"
 
 
-def test_pages_are_listed_with_their_titles_and_printed_as_markdown() -> None:
+def test_the_manual_command_lists_titles_and_prints_pages_as_markdown() -> None:
     lines = printed("manual").splitlines()
     listed = dict(line.split(maxsplit=1) for line in lines if line.startswith("  "))
     assert listed == {name: text.splitlines()[0].removeprefix("# ") for name, text in pages().items()}
@@ -51,7 +51,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_page_is_formatted_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_manual_command_formats_a_page_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["reseller-sandbox", "manual", "faults"])
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -62,7 +62,7 @@ def test_a_page_is_formatted_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> N
     assert ("\x1b[" in text, "```" in text) == (True, False)
 
 
-def test_all_pages_are_written_for_a_site(tmp_path: Path) -> None:
+def test_the_site_contains_all_manual_pages(tmp_path: Path) -> None:
     site = tmp_path / "new" / "site"
     printed("manual", "--write", str(site))
     for name, text in pages().items():
@@ -103,7 +103,7 @@ def served_pages() -> dict[str, Page]:
     return {path: Page(text) for path, text in texts.items()}
 
 
-def test_every_link_leads_to_a_page_and_a_heading_and_every_picture_is_served(
+def test_links_lead_to_existing_headings_and_pictures_are_served(
     wire: Api, served_pages: dict[str, Page]
 ) -> None:
     pictures: set[str] = set()
@@ -126,7 +126,7 @@ def test_every_link_leads_to_a_page_and_a_heading_and_every_picture_is_served(
         assert (answer.status, answer.headers["content-type"]) == (200, "image/webp")
 
 
-def test_a_page_is_html_or_markdown_and_loads_nothing_from_elsewhere(wire: Api, make: Make) -> None:
+def test_pages_are_html_or_markdown_and_load_nothing_from_other_hosts(wire: Api, make: Make) -> None:
     for path, accept, form in (
         ("index", "*/*", "html"),
         ("index", "text/markdown", "markdown"),
@@ -186,20 +186,20 @@ def declared() -> Iterator[tuple[str, Any]]:
         yield from (("python-api", f"### {name}\n") for name in module.__all__)
 
 
-def test_the_reference_pages_are_current() -> None:
+def test_the_reference_pages_match_the_declarations() -> None:
     """They are files, which ``make reference`` writes."""
     command = [sys.executable, "-m", "manual_reference", "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
-def test_the_reference_names_everything_that_is_declared() -> None:
+def test_the_reference_names_every_declaration() -> None:
     wanted = list(declared())
     assert len(wanted) > 300
     assert not [(page, words) for page, words in wanted if words not in pages()[f"reference/{page}"]]
 
 
-def test_the_reference_shows_the_values_of_both_profiles() -> None:
+def test_the_assumptions_page_shows_the_values_of_both_profiles() -> None:
     rows = re.findall(r"(?m)^\| `([^`]+)` \| `(.*?)` \| (.*?) \|", pages()["reference/assumptions"])
     shown = {name: (default, observed.strip("` ") or default) for name, default, observed in rows}
     documented, observed = (
@@ -215,7 +215,7 @@ def test_no_two_pages_have_the_same_file_name() -> None:
     assert len(names) == len({*names})
 
 
-def test_an_operation_shows_the_type_of_its_answer_and_a_sample() -> None:
+def test_the_reference_of_an_operation_shows_response_types_and_a_sample() -> None:
     for page, heading, rows in (
         ("operations-v2", "v2.domain.check", ["| `avail` | string: `true`, `false` |"]),
         ("operations-v2", "v2.contact.check", ["| `avail` | boolean |"]),
@@ -226,7 +226,7 @@ def test_an_operation_shows_the_type_of_its_answer_and_a_sample() -> None:
         assert "```json\n" in section
 
 
-def test_a_search_lists_sections_with_all_words_the_best_first(wire: Api) -> None:
+def test_search_lists_sections_that_contain_all_words_best_first(wire: Api) -> None:
     best = printed("manual", "--search", "Follow the Name").splitlines()[0]
     assert best == "how-to/life  Follow a name through its life"
     for words in ("insufficient_funds", "HTTPS certificate"):
@@ -239,7 +239,9 @@ def test_a_search_lists_sections_with_all_words_the_best_first(wire: Api) -> Non
     assert (script.status, script.headers["content-type"]) == (200, "text/javascript; charset=utf-8")
 
 
-def test_every_result_of_a_search_leads_to_a_heading(wire: Api, served_pages: dict[str, Page]) -> None:
+def test_each_section_of_the_search_index_leads_to_a_heading(
+    wire: Api, served_pages: dict[str, Page]
+) -> None:
     index = wire.send("GET", f"{MANUAL}/search-index.js", []).raw.decode()
     sections = json.loads(index.removeprefix("export default "))
     assert len(sections) > 400

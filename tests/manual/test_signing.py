@@ -29,7 +29,9 @@ COMPILED = ("go", "java")
 @pytest.mark.parametrize(
     "language", [pytest.param(name, marks=[pytest.mark.slow] * (name in COMPILED)) for name in PROGRAMS]
 )
-def test_the_program_prints_the_output_on_the_page(language: str, default_wire: Api, tmp_path: Path) -> None:
+def test_signing_programs_print_the_output_shown_on_the_page(
+    language: str, default_wire: Api, tmp_path: Path
+) -> None:
     source, command = PROGRAMS[language]
     port = default_wire.base.rpartition(":")[2]
     (tmp_path / source.file).write_text(re.sub(PORT, port, source.content), "utf-8")

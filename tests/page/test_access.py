@@ -15,7 +15,7 @@ from tests.registry import REGISTRY
 pytestmark = [pytest.mark.slow, BOTH]
 
 
-def test_the_token_is_requested_once_and_stays_secret(browser: Browser) -> None:
+def test_the_page_asks_for_the_control_token_once_and_hides_the_token(browser: Browser) -> None:
     sandbox = Sandbox(REGISTRY, control_token="open-sesame")
     with sandbox.serve() as server, browser.new_context(base_url=server.url) as context:
         page = context.new_page()
@@ -43,7 +43,9 @@ def test_the_token_is_requested_once_and_stays_secret(browser: Browser) -> None:
         assert "Cookie" not in entry.request.headers
 
 
-def test_lists_switches_and_forms_work_by_keyboard(open_page: Open, served: Sandbox, wire: Api) -> None:
+def test_lists_switches_and_forms_can_be_used_with_the_keyboard(
+    open_page: Open, served: Sandbox, wire: Api
+) -> None:
     page = open_page("/#/console")
     operations = page.get_by_role("list", name="Operations")
     operations.wait_for()

@@ -12,7 +12,7 @@ from tests.page.conftest import Open, assert_accessible, data_field, enter, pres
 pytestmark = pytest.mark.slow
 
 
-def test_the_clock_shows_now_and_the_next_due_event_frozen_or_running(
+def test_a_frozen_or_running_clock_shows_the_time_and_the_next_due_event(
     served: Sandbox, open_page: Open
 ) -> None:
     clock = open_page("/").locator("page-clock")
@@ -30,7 +30,7 @@ def test_the_clock_shows_now_and_the_next_due_event_frozen_or_running(
     assert served.clock.frozen
 
 
-def test_an_advance_is_previewed_with_its_events(served: Sandbox, open_page: Open) -> None:
+def test_a_clock_advance_is_previewed_with_its_events(served: Sandbox, open_page: Open) -> None:
     page = open_page("/")
     page.get_by_role("button", name="Move time").click()
     forecast = served.clock.advance("P30D", dry_run=True)
@@ -41,7 +41,7 @@ def test_an_advance_is_previewed_with_its_events(served: Sandbox, open_page: Ope
     assert served.clock.now == forecast.now
 
 
-def test_a_button_shows_the_command_and_the_calls(open_page: Open) -> None:
+def test_each_button_shows_the_equivalent_command_and_calls(open_page: Open) -> None:
     page = open_page("/")
     page.get_by_role("button", name="Move time").click()
     press(page, "Do this with…")
@@ -58,7 +58,7 @@ def test_a_button_shows_the_command_and_the_calls(open_page: Open) -> None:
     expect(sheet).to_have_count(0)
 
 
-def test_a_kind_of_fault_has_a_form(open_page: Open, wire: Api) -> None:
+def test_each_fault_kind_has_a_form(open_page: Open, wire: Api) -> None:
     page = open_page("/#/faults")
     press(page, "error")
     sheet = page.get_by_role("dialog")
@@ -72,7 +72,7 @@ def test_a_kind_of_fault_has_a_form(open_page: Open, wire: Api) -> None:
     expect(row).to_contain_text("1 of 1")
 
 
-def test_a_rule_can_be_paused_changed_and_removed(open_page: Open, served: Sandbox) -> None:
+def test_a_fault_rule_can_be_paused_changed_and_removed(open_page: Open, served: Sandbox) -> None:
     served.faults.add("reset", name="lost", match={"operation": "v3.balance"})
     page = open_page("/#/faults")
     row, dialog = page.locator("tr[data-row=lost]"), page.get_by_role("dialog")
@@ -96,7 +96,7 @@ def test_a_rule_can_be_paused_changed_and_removed(open_page: Open, served: Sandb
     assert not list(served.faults.list())
 
 
-def test_an_assumption_is_set_by_choice_by_text_and_by_profile(open_page: Open, served: Sandbox) -> None:
+def test_an_assumption_is_set_by_a_choice_a_text_or_a_profile(open_page: Open, served: Sandbox) -> None:
     page = open_page("/#/assumptions?q=switches.repeated")
     page.get_by_label("refused", exact=True).check()
     expect(page.get_by_text("by default accepted")).to_be_visible()
@@ -119,13 +119,13 @@ def test_an_assumption_is_set_by_choice_by_text_and_by_profile(open_page: Open, 
     assert served.assumptions["v3.signature.endpoint"] == "url"
 
 
-def test_an_assumption_lists_the_requests_that_used_the_assumption(open_page: Open, wire: Api) -> None:
+def test_each_assumption_lists_the_requests_that_used_the_assumption(open_page: Open, wire: Api) -> None:
     wire.get("/v3/balance")
     row = open_page("/#/assumptions?show=used").locator("[data-row='v3.signature.endpoint']")
     expect(row.get_by_role("link", name="r1")).to_have_attribute("href", "#/journal/r1")
 
 
-def test_a_checked_name_is_sniped_and_a_transfer_rejected(
+def test_a_third_party_snipes_a_checked_name_and_rejects_a_transfer(
     open_page: Open, served: Sandbox, wire: Api
 ) -> None:
     page = open_page("/#/third-parties")
@@ -142,7 +142,7 @@ def test_a_checked_name_is_sniped_and_a_transfer_rejected(
     assert served.transfers["arriving.com"].status != "pending"
 
 
-def test_an_action_with_a_time_or_a_request_is_scheduled(open_page: Open, served: Sandbox) -> None:
+def test_an_action_is_scheduled_at_a_time_or_after_a_request(open_page: Open, served: Sandbox) -> None:
     page = open_page("/#/third-parties/free.com?when=at&on=P3D")
     press(page, "A stranger registers it")
     scheduled = page.get_by_role("listitem").filter(has_text="#1")

@@ -22,7 +22,7 @@ def send(page: Page, text: str = "x-sandbox-request") -> None:
     expect(page.locator(".answer")).to_contain_text(text)
 
 
-def test_an_example_is_filled_in_and_signed(open_page: Open, served: Sandbox) -> None:
+def test_the_console_fills_in_and_signs_an_example_request(open_page: Open, served: Sandbox) -> None:
     page = open_page("/#/console/v3.createDomain")
     send(page, "200 OK")
     assert served.names["new-example.com"].account == "main"
@@ -37,7 +37,7 @@ def test_an_example_is_filled_in_and_signed(open_page: Open, served: Sandbox) ->
     expect(page).to_have_url(re.compile(r"#/journal/r1"))
 
 
-def test_fields_fill_the_body_and_the_path(open_page: Open, served: Sandbox) -> None:
+def test_form_fields_of_the_console_fill_the_body_and_the_path(open_page: Open, served: Sandbox) -> None:
     page = open_page("/#/console/v3.createDomain")
     page.get_by_text("Body, field by field").click()
     data_field(page, "domain", "domainName").fill("other-new-example.com")
@@ -59,13 +59,13 @@ def test_a_v2_request_carries_the_token_of_the_chosen_account(open_page: Open, s
     assert [entry.account for entry in served.journal.find().requests] == ["other"]
 
 
-def test_a_broken_connection_is_reported(open_page: Open, served: Sandbox) -> None:
+def test_the_console_reports_a_broken_connection(open_page: Open, served: Sandbox) -> None:
     served.faults.add("close", match={"operation": "v3.balance"})
     send(open_page("/#/console/v3.balance"), "The response is incomplete")
 
 
 @pytest.mark.parametrize("interface", ["v3", "v2"])
-def test_every_operation_can_be_sent(open_page: Open, served: Sandbox, interface: str) -> None:
+def test_the_console_can_send_every_operation(open_page: Open, served: Sandbox, interface: str) -> None:
     page = open_page("/#/console")
     rows = document(interface).content["paths"].values()
     for name in [operation["operationId"] for row in rows for operation in row.values()]:

@@ -23,7 +23,7 @@ def _past(wire: Api) -> None:
     wire.get("/v3/balance")
 
 
-def test_the_slider_moves_the_whole_page(served: Sandbox, open_page: Open) -> None:
+def test_the_history_slider_shows_every_view_at_the_chosen_snapshot(served: Sandbox, open_page: Open) -> None:
     before = whole(served)
     page = open_page("/#/history")
     slider = page.get_by_role("slider", name="Position in the history")
@@ -62,7 +62,9 @@ def test_a_world_is_rewound_and_switched_to_a_branch(served: Sandbox, open_page:
     assert "new.com" in served.names
 
 
-def test_branches_are_drawn_from_their_difference(served: Sandbox, wire: Api, open_page: Open) -> None:
+def test_each_branch_is_drawn_from_its_first_different_request(
+    served: Sandbox, wire: Api, open_page: Open
+) -> None:
     served.rewind("r2", side="after")
     wire.get("/v3/domains/getDomain/none.com")
     page = open_page("/#/history")
@@ -76,7 +78,7 @@ def test_branches_are_drawn_from_their_difference(served: Sandbox, wire: Api, op
     expect(page.locator("page-past")).to_contain_text("branch b1")
 
 
-def test_two_points_are_compared(open_page: Open) -> None:
+def test_the_history_view_compares_two_snapshots(open_page: Open) -> None:
     page = open_page("/#/history?from=before:r2&to=after:r2")
     changes = page.locator(".changes").last
     expect(changes).to_contain_text("new.com")

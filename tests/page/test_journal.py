@@ -21,7 +21,7 @@ CREATE = {"domain": {"domainName": "new.com"}}
 GUIDE = "Your program finds this sandbox"
 
 
-def test_requests_appear_on_arrival(wire: Api, open_page: Open) -> None:
+def test_the_journal_shows_each_request_on_arrival(wire: Api, open_page: Open) -> None:
     wire.get("/v3/balance")
     page = open_page()
     show(page, "/#/names")
@@ -38,7 +38,9 @@ def test_requests_appear_on_arrival(wire: Api, open_page: Open) -> None:
     expect(rows.nth(1)).to_contain_text("−10")
 
 
-def test_an_empty_journal_shows_address_credentials_and_a_request(served: Sandbox, open_page: Open) -> None:
+def test_an_empty_journal_shows_address_credentials_and_an_example_request(
+    served: Sandbox, open_page: Open
+) -> None:
     with served.fork(name="fresh") as fork:
         page = open_page("/#/journal?world=fresh", viewport={"width": 390, "height": 800})
         view, account = page.locator("#view"), fork.accounts["main"]
@@ -65,7 +67,7 @@ def test_an_empty_journal_shows_address_credentials_and_a_request(served: Sandbo
         expect(page.get_by_text(GUIDE)).to_have_count(0)
 
 
-def test_a_request_is_shown_in_full_with_aligned_columns(wire: Api, open_page: Open) -> None:
+def test_a_journal_entry_shows_the_whole_request_in_aligned_columns(wire: Api, open_page: Open) -> None:
     for _ in range(2):
         wire.post("/v3/domains/createDomain", CREATE)
     page = open_page("/")
@@ -91,7 +93,9 @@ def test_a_request_is_shown_in_full_with_aligned_columns(wire: Api, open_page: O
     expect(page).to_have_url(re.compile("#/journal$"))
 
 
-def test_a_request_is_forked_rewound_and_made_to_fail(served: Sandbox, wire: Api, open_page: Open) -> None:
+def test_a_journal_entry_offers_a_fork_a_rewind_and_a_fault(
+    served: Sandbox, wire: Api, open_page: Open
+) -> None:
     wire.get("/v3/balance")
     wire.post("/v3/domains/createDomain", CREATE)
     page = open_page("/#/journal/r2")
@@ -120,7 +124,9 @@ def test_a_request_is_forked_rewound_and_made_to_fail(served: Sandbox, wire: Api
     assert "new.com" in served.names
 
 
-def test_the_address_has_the_filter_of_the_events(served: Sandbox, wire: Api, open_page: Open) -> None:
+def test_the_journal_filter_is_in_the_address_of_the_page(
+    served: Sandbox, wire: Api, open_page: Open
+) -> None:
     served.simulate.when(after="v3.balance").register("planned.com")
     wire.get("/v3/balance")
     served.clock.advance("P30D")

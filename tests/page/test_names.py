@@ -14,7 +14,9 @@ from tests.page.conftest import BOTH, Open, assert_accessible, enter, name_rows,
 pytestmark = [pytest.mark.slow, BOTH]
 
 
-def test_names_are_searched_filtered_sorted_and_paged(served: Sandbox, open_page: Open) -> None:
+def test_the_list_of_names_can_be_searched_filtered_sorted_and_paged(
+    served: Sandbox, open_page: Open
+) -> None:
     page = open_page("/#/names")
     rows, every = name_rows(page), served.names.list(limit=1000).names
     expect(rows).to_have_count(min(50, len(every)))

@@ -50,7 +50,7 @@ def side(served: Sandbox) -> Iterator[Sandbox]:
         yield side
 
 
-def test_a_late_answer_of_another_world_is_not_shown(side: Sandbox, open_page: Open) -> None:
+def test_a_late_response_for_another_world_is_not_shown(side: Sandbox, open_page: Open) -> None:
     page = open_page()
     everything = page.locator("body")
     for view in views():
@@ -63,7 +63,7 @@ def test_a_late_answer_of_another_world_is_not_shown(side: Sandbox, open_page: O
         assert everything.inner_text() == before, view
 
 
-def test_an_event_before_the_stream_begins_is_shown(side: Sandbox, open_page: Open) -> None:
+def test_an_event_during_the_start_of_the_event_stream_is_shown(side: Sandbox, open_page: Open) -> None:
     page = open_page()
     show(page, "/#/names")
     beginning = re.compile(r"/_worlds/side/_sandbox/events\?limit=1$")
@@ -76,7 +76,7 @@ def test_an_event_before_the_stream_begins_is_shown(side: Sandbox, open_page: Op
     expect(page.get_by_role("link").filter(has_text="late.com")).to_be_visible()
 
 
-def test_the_journal_is_right_after_events_and_rewinds_during_its_request(
+def test_events_and_rewinds_during_a_journal_request_are_shown(
     served: Sandbox, wire: Api, open_page: Open
 ) -> None:
     page, lines = open_page(), "**/_sandbox/journal/lines"
@@ -120,7 +120,7 @@ LEADING = (
 )
 
 
-def test_a_late_answer_does_not_change_the_view(served: Sandbox, wire: Api, open_page: Open) -> None:
+def test_a_late_response_does_not_lead_to_another_view(served: Sandbox, wire: Api, open_page: Open) -> None:
     wire.get("/v3/domains/getDomain/active.com")
     served.snapshots.add("kept")
     fixture = {"name": "mine.yaml", "mimeType": "text/yaml", "buffer": served.export().encode()}
@@ -146,7 +146,7 @@ def test_a_late_answer_does_not_change_the_view(served: Sandbox, wire: Api, open
         served.restore("kept")
 
 
-def test_a_late_advance_moves_no_clock_of_another_world(side: Sandbox, open_page: Open) -> None:
+def test_a_late_clock_advance_is_not_shown_in_another_world(side: Sandbox, open_page: Open) -> None:
     page = open_page()
     show(page, "/#/names")
     page.get_by_role("button", name="Move time").click()
@@ -161,7 +161,7 @@ def test_a_late_advance_moves_no_clock_of_another_world(side: Sandbox, open_page
     expect(page.locator("page-clock .now time")).to_have_text(f"{side.clock.now:%Y-%m-%d %H:%M:%S}")
 
 
-def test_a_switch_stays_until_its_request_is_answered(served: Sandbox, open_page: Open) -> None:
+def test_a_switch_keeps_its_position_until_its_request_is_answered(served: Sandbox, open_page: Open) -> None:
     page = open_page()
     show(page, "/#/faults")
     switch = page.get_by_role("switch", name="outage")
@@ -184,7 +184,7 @@ def test_a_switch_stays_until_its_request_is_answered(served: Sandbox, open_page
     expect(switch).to_be_enabled()
 
 
-def test_a_failed_request_of_the_page_is_repeated(browser: Browser, url: str) -> None:
+def test_the_page_repeats_its_failed_request(browser: Browser, url: str) -> None:
     with browser.new_context(base_url=url) as context:
         for pattern, address in (
             ("**/lifecycle.json", "/#/names/active.com"),

@@ -30,7 +30,7 @@ MANY = 250
 OVERRIDE = "\u202e"
 
 
-def test_a_stopped_server_is_reported_and_another_server_replaces_its_requests(browser: Browser) -> None:
+def test_a_stopped_server_is_reported_and_a_new_server_starts_an_empty_journal(browser: Browser) -> None:
     first, second = Sandbox(REGISTRY), Sandbox(REGISTRY)
     with ExitStack() as serving, ExitStack() as visiting:
         url = serving.enter_context(first.serve()).url
@@ -76,7 +76,7 @@ def test_a_list_keeps_its_scroll_position_and_shows_the_open_request(
     expect(row).to_be_in_viewport()
 
 
-def test_each_notice_has_enough_contrast(open_page: Open) -> None:
+def test_every_notice_has_enough_contrast(open_page: Open) -> None:
     for scheme in ("light", "dark"):
         page = open_page("/", color_scheme=scheme)
         show(page, "/#/names")
@@ -88,7 +88,9 @@ def test_each_notice_has_enough_contrast(open_page: Open) -> None:
         assert_accessible(page)
 
 
-def test_long_values_keep_rows_low_and_the_page_narrow(served: Sandbox, wire: Api, open_page: Open) -> None:
+def test_long_values_do_not_make_table_rows_high_or_the_page_wide(
+    served: Sandbox, wire: Api, open_page: Open
+) -> None:
     names = [f"name-{number}.com" for number in range(50)]
     wire.post("/v3/domains/checkAvailability", {"domainNames": names})
     wire.get(f"/v3/{'long' * 375}")
@@ -104,7 +106,9 @@ def test_long_values_keep_rows_low_and_the_page_narrow(served: Sandbox, wire: Ap
         assert_fits(page)
 
 
-def test_back_takes_back_a_filter_and_its_text(served: Sandbox, wire: Api, open_page: Open) -> None:
+def test_the_back_button_undoes_a_filter_and_clears_its_text_field(
+    served: Sandbox, wire: Api, open_page: Open
+) -> None:
     wire.get("/v3/balance")
     wire.get("/v3/domains/getDomain/nobodys.com")
     page = open_page("/")
@@ -117,7 +121,9 @@ def test_back_takes_back_a_filter_and_its_text(served: Sandbox, wire: Api, open_
     expect(search).to_have_value("")
 
 
-def test_a_typed_body_survives_another_account_and_back(served: Sandbox, open_page: Open) -> None:
+def test_a_typed_body_survives_a_change_of_account_and_the_back_button(
+    served: Sandbox, open_page: Open
+) -> None:
     page = open_page("/")
     show(page, "/#/console/v3.createDomain")
     typed = json.dumps({"domain": {"domainName": "typed.com"}})

@@ -22,7 +22,7 @@ SIGNATURE = "/_sandbox/signature"
 BALANCE = {"account": "main", "target": "/v3/balance"}
 
 
-def test_the_root_is_the_page_for_a_browser_and_addresses_for_curl() -> None:
+def test_the_root_serves_the_page_to_browsers_and_addresses_to_curl() -> None:
     """No request for the page, its icon or the addresses is a request of the world."""
     sandbox, vary = Sandbox("empty"), "Accept, Accept-Encoding"
     client = sandbox.app.test_client()
@@ -77,7 +77,7 @@ def test_the_page_loads_only_its_own_small_files() -> None:
         assert client.get(f"{PAGE}/views/{view}.js").status_code == 200
 
 
-def test_each_operation_has_a_form() -> None:
+def test_every_control_operation_has_a_form_on_the_page() -> None:
     client = Sandbox("empty").app.test_client()
     for name, row in json.loads(client.get(f"{PAGE}/operations.json").data).items():
         assert row["about"], name
@@ -94,7 +94,7 @@ def _signed_in(sandbox: Sandbox) -> tuple[TestResponse, str]:
     return answer, f"{cookie.key}={cookie.value}"
 
 
-def test_a_session_reads_with_the_cookie_and_changes_with_the_header() -> None:
+def test_a_session_needs_its_cookie_to_read_and_a_header_to_change() -> None:
     """Another site can link to the page and do nothing. Signing out deletes the cookie."""
     sandbox = Sandbox("empty", control_token="secret")
     client = sandbox.app.test_client(use_cookies=False)
@@ -117,7 +117,7 @@ def test_a_session_reads_with_the_cookie_and_changes_with_the_header() -> None:
     assert "Max-Age=0" in ended.headers["Set-Cookie"]
 
 
-def test_a_cookie_of_another_token_is_refused() -> None:
+def test_a_session_cookie_of_another_control_token_is_refused() -> None:
     _, cookie = _signed_in(Sandbox("empty", control_token="secret"))
     client = Sandbox("empty", control_token="other").app.test_client(use_cookies=False)
     for wrong in (cookie, cookie.partition("=")[0], "=;=", "sandbox_page_80=\xe9"):
@@ -128,7 +128,7 @@ def signed(sandbox: Sandbox, **parameters: Any) -> Any:
     return sandbox.app.test_client().post(SIGNATURE, json={**BALANCE, **parameters}).json
 
 
-def test_a_signature_follows_every_assumption_and_has_no_secret(sandbox: Sandbox) -> None:
+def test_page_signatures_follow_every_assumption_and_contain_no_secret(sandbox: Sandbox) -> None:
     targets = ("/v3/balance?a=1", "/_worlds/default/v3/balance")
     endpoints = ("any", "url", "path", "path_no_query")
     for endpoint, payload, target in product(endpoints, ("any", "raw", "empty_object"), targets):
@@ -140,7 +140,7 @@ def test_a_signature_follows_every_assumption_and_has_no_secret(sandbox: Sandbox
         assert "main-secret" not in str(made)
 
 
-def test_headers_follow_the_settings(sandbox: Sandbox) -> None:
+def test_signed_headers_follow_the_header_prefix_and_token_header(sandbox: Sandbox) -> None:
     sandbox.assumptions.set({"v2.token_headers": ["X-Other"]})
     v2 = signed(sandbox, target="/V2.0/customer")
     assert v2 == {"headers": {"X-Other": "main-token"}, "signed": []}
@@ -148,7 +148,7 @@ def test_headers_follow_the_settings(sandbox: Sandbox) -> None:
     assert v3["headers"].keys() == {"X-OWN-APIKEY", "X-OWN-SIGNATURE"}
 
 
-def test_wrong_input_and_callers_without_the_token_are_refused(sandbox: Sandbox) -> None:
+def test_signing_refuses_wrong_input_and_callers_without_the_token(sandbox: Sandbox) -> None:
     assert signed(sandbox, account="nobody")["error"] == "unknown_account"
     for wrong in ({"interface": "v3"}, {"key": "x"}, {"body": 7}):
         assert signed(sandbox, **wrong)["error"] == "invalid_parameter", wrong

@@ -90,7 +90,7 @@ def test_the_search_box_of_the_manual_lists_what_the_command_lists(open_page: Op
 
 
 @pytest.mark.slow
-def test_the_reader_shows_each_document_and_is_accessible(open_page: Open) -> None:
+def test_the_api_reader_shows_each_document_and_is_accessible(open_page: Open) -> None:
     for document, scheme in (("v2", "light"), ("v2", "dark"), ("v3", "light"), ("control", "light")):
         page = open_page(f"/_sandbox/reader?document={document}", color_scheme=scheme)
         expect(page.locator(".opblock").first).to_be_visible()
@@ -105,7 +105,7 @@ def test_the_reader_shows_each_document_and_is_accessible(open_page: Open) -> No
 
 
 @pytest.mark.slow
-def test_an_operation_in_the_reader_has_an_address(open_page: Open) -> None:
+def test_each_operation_in_the_api_reader_has_its_own_address(open_page: Open) -> None:
     page = open_page("/_sandbox/reader?document=v3")
     page.locator("#operations-balance-balance .opblock-summary-control").click()
     expect(page).to_have_url(re.compile("#/balance/balance$"))
@@ -113,7 +113,9 @@ def test_an_operation_in_the_reader_has_an_address(open_page: Open) -> None:
     expect(other.locator("#operations-balance-balance .responses-table").first).to_be_visible()
 
 
-def test_the_reader_without_swagger_ui_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_api_reader_without_swagger_ui_names_the_extra_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     client = Sandbox("empty").app.test_client()
     for name in ("page.html", "index.html", "%2e%2e%2freader.py", "swagger-ui.js"):
         assert client.get(f"/_sandbox/reader/{name}").status_code == 404
@@ -146,7 +148,7 @@ def assert_nothing_ran(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_no_view_runs_scripts_in_its_data(open_page: Open, served: Sandbox, wire: Api) -> None:
+def test_no_view_runs_scripts_that_its_data_contains(open_page: Open, served: Sandbox, wire: Api) -> None:
     fill(served, wire)
     requests = [f"journal/{entry.id}" for entry in served.journal.find().requests]
     names = [f"names/one-{number}.com" for number in range(len(CORPUS))]
@@ -160,7 +162,7 @@ def test_no_view_runs_scripts_in_its_data(open_page: Open, served: Sandbox, wire
 
 
 @pytest.mark.slow
-def test_no_view_runs_scripts_in_its_address(open_page: Open) -> None:
+def test_no_view_runs_scripts_that_its_address_contains(open_page: Open) -> None:
     page = open_page("/")
     for text in (quote(text, safe="") for text in CORPUS):
         for view in ("names", "third-parties", "console", "assumptions", "journal"):

@@ -14,7 +14,7 @@ from tests.page.pictures import PAGE, README, shown
 
 
 @pytest.mark.slow
-def test_the_pictures_are_of_the_walk(tmp_path: Path) -> None:
+def test_the_picture_script_makes_the_pictures_of_the_manual(tmp_path: Path) -> None:
     program(*CHROMIUM)
     subprocess.run([sys.executable, "-m", "tests.page.pictures", tmp_path], check=True)
     pictures = shown(PAGE)
@@ -24,7 +24,7 @@ def test_the_pictures_are_of_the_walk(tmp_path: Path) -> None:
         assert (tmp_path / picture.name).read_bytes()[size] == picture.read_bytes()[size]
 
 
-def test_the_manual_shows_every_picture_and_the_readme_some() -> None:
+def test_the_manual_shows_every_picture_and_the_readme_a_few() -> None:
     pictures = shown(PAGE)
     assert sorted(pictures) == sorted(pictures[0].parent.glob("*.webp"))
     assert {*shown(README)} < {*pictures}

@@ -74,7 +74,9 @@ def test_two_worlds_are_compared(open_page: Open, served: Sandbox, wire: Api) ->
     expect(page.locator("table.changes")).to_contain_text("kept.com")
 
 
-def test_a_world_is_saved_and_opened(open_page: Open, served: Sandbox, wire: Api, tmp_path: Path) -> None:
+def test_a_saved_world_can_be_opened_again(
+    open_page: Open, served: Sandbox, wire: Api, tmp_path: Path
+) -> None:
     wire.post("/v3/domains/createDomain", KEPT)
     page = open_page("/#/worlds")
     file = saved(page, "Save", tmp_path)
@@ -84,7 +86,7 @@ def test_a_world_is_saved_and_opened(open_page: Open, served: Sandbox, wire: Api
     assert found["account"] == "main"
 
 
-def test_a_recording_is_saved_and_dropped(
+def test_a_saved_recording_can_be_opened_by_drag_and_drop(
     open_page: Open, served: Sandbox, wire: Api, tmp_path: Path
 ) -> None:
     assert [wire.post("/v3/domains/createDomain", KEPT).status for _ in range(2)] == [200, 409]
@@ -97,7 +99,7 @@ def test_a_recording_is_saved_and_dropped(
     assert found["account"] == "main"
 
 
-def test_a_dropped_file_is_opened_or_refused(open_page: Open, served: Sandbox) -> None:
+def test_a_file_dropped_on_the_page_is_opened_or_refused(open_page: Open, served: Sandbox) -> None:
     page = open_page("/#/worlds")
     for content, problem in ((b"zones: 7", "must be an object"), (b"\x1f\x8b\x08", "is not a recording")):
         drop(page, "some.file", content)

@@ -28,7 +28,7 @@ CUTS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("tls", [False, True])
-def test_clients_that_leave_before_damaged_answers_leave_the_log_empty(
+def test_a_client_that_leaves_before_a_damaged_response_is_not_logged(
     served: Served, tls: bool, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for rule in CUTS:
@@ -43,7 +43,7 @@ def test_clients_that_leave_before_damaged_answers_leave_the_log_empty(
 
 
 @pytest.mark.parametrize("tls", [False, True])
-def test_a_reset_happens_after_half_of_a_large_answer(served: Served, tls: bool) -> None:
+def test_a_reset_is_sent_after_half_of_a_large_response(served: Served, tls: bool) -> None:
     """It overtakes no byte, and takes the place of the farewell under TLS."""
     long = {"kind": "mutate", "path": "[0].balance", "value": "x" * 10_000_000}
     served.sandbox.faults.replace([long, {"kind": "truncate", "reset": True}])
@@ -58,7 +58,7 @@ def test_a_reset_happens_after_half_of_a_large_answer(served: Served, tls: bool)
         client.rest()
 
 
-def test_without_a_server_a_damaged_answer_is_an_exception_or_shorter(sandbox: Sandbox, subtests) -> None:
+def test_a_plain_wsgi_server_gets_damaged_responses_as_exceptions_or_cut(sandbox: Sandbox, subtests) -> None:
     """The application of a sandbox can run under another WSGI server."""
     token = {"X-Auth-Token": sandbox.accounts["main"].token}
 
@@ -88,7 +88,7 @@ def test_without_a_server_a_damaged_answer_is_an_exception_or_shorter(sandbox: S
 HELLO = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
 
 
-def test_both_ports_serve_the_same_worlds(served: Served) -> None:
+def test_the_http_and_https_ports_serve_the_same_worlds(served: Served) -> None:
     host, server = "127.0.0.1", served.server
     assert (server.url, server.tls_url) == (
         f"http://{host}:{server.port}",
@@ -129,7 +129,7 @@ def test_a_slow_tls_handshake_does_not_delay_other_clients(served: Served) -> No
         slow.recv(1)
 
 
-def test_a_client_that_does_not_trust_the_authority_is_logged(
+def test_a_client_that_distrusts_the_certificate_authority_is_logged(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The client itself may show nothing but a failed handshake."""
@@ -156,7 +156,7 @@ def test_empty_lines_before_a_request_are_limited(served: Served, line: bytes) -
     assert [entry.status for entry in served.entries(1)] == [400]
 
 
-def test_pipelined_requests_take_turns_with_those_of_other_clients(served: Served) -> None:
+def test_pipelined_requests_take_turns_with_requests_of_other_clients(served: Served) -> None:
     many, other = [served.dial() for _ in range(CONNECTIONS)], served.dial()
     request = served.signed("GET", "/v3/domains?perPage=100")
     for client in many:
@@ -179,9 +179,7 @@ def quick_switches() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
-def test_small_chunks_are_read_in_turns_with_the_requests_of_other_clients(
-    served: Served, quick_switches: None
-) -> None:
+def test_a_body_in_small_chunks_does_not_delay_other_clients(served: Served, quick_switches: None) -> None:
     """The event loop reads 16 KiB a round, of 1.8 MB."""
     client, other, is_answered = served.dial(), served.dial(), threading.Event()
     head = b"POST /_sandbox/history/load HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -201,7 +199,7 @@ def test_small_chunks_are_read_in_turns_with_the_requests_of_other_clients(
     assert answers > 15
 
 
-def test_a_follower_that_does_not_read_gets_the_latest_and_the_number_of_missed(served: Served) -> None:
+def test_a_slow_journal_follower_gets_the_latest_entries_and_a_missed_count(served: Served) -> None:
     client, path = served.sandbox.client(), f"/V3.0/customer/{'1' * 15_000}"
     follower = served.dial()
     follower.send(b"GET /_sandbox/journal/follow HTTP/1.1\r\n" + HOST + b"\r\n")
@@ -219,7 +217,7 @@ def test_a_follower_that_does_not_read_gets_the_latest_and_the_number_of_missed(
     assert received >= 1000
 
 
-def test_a_follower_gets_a_backlog_in_pieces_of_64_kib(served: Served) -> None:
+def test_a_journal_follower_gets_its_backlog_in_pieces_of_64_kib(served: Served) -> None:
     client = served.sandbox.client()
     for number in range(300):
         client.get(f"/V3.0/customer/{'1' * 1_000}?number={number}")

@@ -43,7 +43,9 @@ def _nothing_is_logged(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFi
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_malformed_request_is_refused_after_the_answers_to_those_before(served: Served, subtests) -> None:
+def test_a_malformed_request_is_refused_after_the_responses_to_earlier_requests(
+    served: Served, subtests
+) -> None:
     served.sandbox.faults.add("latency", seconds=0.02, match={"path": "/v3/marker"})
     delayed = served.signed("GET", "/v3/marker")
     for number, sent in enumerate(MALFORMED):
@@ -55,7 +57,7 @@ def test_a_malformed_request_is_refused_after_the_answers_to_those_before(served
                 assert client.refusal() == (400, "malformed_request")
 
 
-def test_a_head_or_a_trailer_that_is_too_long_is_refused_without_its_end(served: Served, subtests) -> None:
+def test_too_long_heads_and_trailers_are_refused_before_their_end_arrives(served: Served, subtests) -> None:
     for sent, status in TOO_LONG:
         with subtests.test(sent=sent[:150]):
             client = served.dial()
@@ -100,7 +102,9 @@ def is_served(served: Served) -> bool:
         return client.ask(GET).status == 200
 
 
-def test_an_abandoned_connection_frees_its_place(serve: Callable[..., Served], subtests) -> None:
+def test_a_closed_connection_no_longer_counts_towards_the_connection_limit(
+    serve: Callable[..., Served], subtests
+) -> None:
     served = serve(max_connections=1)
     for rule in (
         {"kind": "hang"},

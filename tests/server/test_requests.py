@@ -37,7 +37,7 @@ def numbered(number: int) -> bytes:
     return b"GET /number/%d HTTP/1.1\r\n%s\r\n" % (number, HOST)
 
 
-def test_two_servers_have_a_port_each_and_a_url_that_a_client_can_use(serve: Callable[..., Served]) -> None:
+def test_each_server_has_its_own_port_and_a_usable_url(serve: Callable[..., Served]) -> None:
     hosts = {"127.0.0.1": "127.0.0.1", "localhost": "localhost", "0.0.0.0": "127.0.0.1"}
     if socket.has_dualstack_ipv6():
         hosts["::1"] = "[::1]"
@@ -59,7 +59,7 @@ def test_pipelined_requests_are_answered_in_order(served: Served) -> None:
         assert f"GET /number/{number} " in client.answer().message
 
 
-def test_a_request_has_its_target_and_its_headers_as_sent(served: Served) -> None:
+def test_the_journal_has_the_target_and_headers_as_the_client_sent_them(served: Served) -> None:
     targets = {
         "/a%2Fb%20c/%c3%a9?x=%41+%20": "",
         "/%FF%zz?%FF": "",
@@ -82,7 +82,7 @@ def test_a_request_has_its_target_and_its_headers_as_sent(served: Served) -> Non
 
 
 @pytest.mark.parametrize("tls", [False, True])
-def test_a_body_arrives_whole_in_any_form(served: Served, tls: bool) -> None:
+def test_a_body_of_any_size_and_encoding_arrives_complete(served: Served, tls: bool) -> None:
     client = served.dial(tls=tls)
     for size in (1, 70_000, 1 << 20):
         for chunks in (0, 10_000):
@@ -133,7 +133,7 @@ def test_an_upgrade_header_is_ignored(served: Served) -> None:
     assert not [entry for entry in entries if "Upgrade" in entry.request.headers]
 
 
-def test_head_has_the_headers_of_get_and_no_body(served: Served) -> None:
+def test_a_head_response_has_the_headers_of_get_and_no_body(served: Served) -> None:
     client = served.dial()
     wanted = client.ask().headers["content-length"]
     client.send(GET.replace(b"GET", b"HEAD"))
@@ -147,7 +147,7 @@ def test_head_has_the_headers_of_get_and_no_body(served: Served) -> None:
 
 
 @pytest.mark.parametrize("version", [b"HTTP/1.0", b"HTTP/1.1"])
-def test_a_raw_name_is_signed_as_sent(served: Served, version: bytes) -> None:
+def test_a_domain_name_in_raw_bytes_is_signed_as_sent(served: Served, version: bytes) -> None:
     """The percent-encoded form was never sent. Both are the same in a target in absolute form."""
     for target in (READ, f"http://localhost{READ}"):
         request = served.signed("GET", READ).replace(READ.encode(), target.encode())
@@ -218,7 +218,7 @@ def exchange(served: Served, pieces: Sequence[bytes]) -> tuple[bytes, list[Any]]
 @example([b"GET / HTTP/1.1\r\nHost: toy\r\nno header\r\nX-Later: 1\r\n\r\n"], [16, 27])
 @example([b"CONNECT toy:80 HTTP/1.1\r\nHost: toy\r\n\r\n"], [25, 36])
 @given(st.lists(st.one_of(SIGNED, odd()), min_size=1, max_size=3), st.lists(st.integers(1, 600), max_size=6))
-def test_requests_are_the_same_wherever_packets_end(
+def test_responses_do_not_depend_on_where_packets_end(
     lasting: Served, parts: list[Any], cuts: list[int]
 ) -> None:
     """A head that comes whole is read in another way than its lines."""
@@ -264,7 +264,7 @@ def signed(served: Served, url: str) -> tuple[str, str]:
     return f"X-SVC-APIKEY: {account.key}", f"X-SVC-SIGNATURE: {words}"
 
 
-def test_a_wrong_host_is_refused_by_each_interface_and_has_an_entry(served: Served, subtests) -> None:
+def test_a_wrong_host_is_refused_and_journaled_by_each_interface(served: Served, subtests) -> None:
     for case, hosts in WRONG.items():
         for target in (V3, V2, CONTROL, NOWHERE, f"http://127.0.0.1{V3}"):
             with subtests.test(case, target=target):
@@ -279,7 +279,7 @@ def test_a_wrong_host_is_refused_by_each_interface_and_has_an_entry(served: Serv
     assert {entry.outcome for entry in served.sandbox.journal} == {"invalid_host"}
 
 
-def test_a_target_in_absolute_form_names_the_host_and_overrides_the_header(served: Served) -> None:
+def test_the_host_of_an_absolute_target_overrides_the_host_header(served: Served) -> None:
     for named, header, status, error in (
         ("localhost", "evil.example.com", 200, None),
         ("LOCALHOST:80", "evil.example.com", 200, None),
@@ -297,7 +297,7 @@ def test_a_target_in_absolute_form_names_the_host_and_overrides_the_header(serve
         assert get(served, f"http://{named}{V3}", ["else.example"], *headers).status == status
 
 
-def test_http_1_0_accepts_no_host_and_refuses_two(served: Served) -> None:
+def test_http_1_0_allows_a_missing_host_header_but_refuses_two(served: Served) -> None:
     for target in (CONTROL, NOWHERE):
         client = served.dial()
         assert client.ask(f"GET {target} HTTP/1.0\r\n\r\n".encode()).error != "invalid_host"
@@ -305,7 +305,7 @@ def test_http_1_0_accepts_no_host_and_refuses_two(served: Served) -> None:
         assert get(served, target, ["a", "b"], version="1.0").error == "invalid_host"
 
 
-def test_a_host_in_any_valid_form_is_accepted_and_signed_as_sent(served: Served) -> None:
+def test_every_valid_host_header_is_accepted_and_signed_as_sent(served: Served) -> None:
     for host in (
         *("", "127.0.0.1", "127.0.0.1:8053", "[::1]:8053", "a_b.example.", "xn--e1afmkfd.test:", "LOCALHOST"),
     ):

@@ -37,7 +37,7 @@ HELD_UP: list[dict[str, Any]] = [
 ]
 
 
-def test_a_server_stops_at_once_and_ends_every_connection(
+def test_a_server_stops_immediately_and_closes_every_connection(
     served: Served, at_once: Callable[[], Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     clients: list[Client] = []
@@ -97,7 +97,7 @@ def hangup() -> Iterator[Callable[[Any], Any]]:
     signal.signal(signal.SIGHUP, before)
 
 
-def test_a_signal_waits_for_delayed_but_not_for_endless_responses(hangup: Callable[[Any], Any]) -> None:
+def test_a_signalled_server_waits_for_delayed_but_not_endless_responses(hangup: Callable[[Any], Any]) -> None:
     hangup(signal.SIG_DFL)
     end = signal.SIGHUP
     with serving(end=end) as there:
@@ -121,7 +121,7 @@ def test_a_signal_waits_for_delayed_but_not_for_endless_responses(hangup: Callab
         dial.close()
 
 
-def test_a_second_signal_waits_for_no_answer(hangup: Callable[[Any], Any]) -> None:
+def test_a_second_signal_stops_the_server_without_waiting(hangup: Callable[[Any], Any]) -> None:
     """SIGHUP is none under nohup."""
     hangup(signal.SIG_IGN)
     with serving() as there:
@@ -142,7 +142,7 @@ def test_a_second_signal_waits_for_no_answer(hangup: Callable[[Any], Any]) -> No
         dial.close()
 
 
-def test_a_signal_right_after_the_first_line_ends_the_server_in_order(tmp_path: Path) -> None:
+def test_a_signal_right_after_the_first_output_line_stops_the_server_cleanly(tmp_path: Path) -> None:
     """The worlds are saved, and the state file is open for the next server."""
     for number in range(3):
         command = (*COMMAND, "--port", "0", "--state-file", str(tmp_path / f"{number}.state"))
@@ -213,7 +213,7 @@ def surrounded() -> Iterator[Callable[..., Surrounded]]:
         yield start
 
 
-def test_a_log_without_a_reader_does_not_block_the_server_and_counts_lost_lines(surrounded: Any) -> None:
+def test_an_unread_log_does_not_block_the_server_and_counts_lost_lines(surrounded: Any) -> None:
     """Each request has its line, or is counted among those that have none."""
     server = surrounded(stderr=subprocess.PIPE, pipesize=4096)
     server.ask(1300)
@@ -240,7 +240,7 @@ def test_a_log_without_a_reader_does_not_block_the_server_and_counts_lost_lines(
 
 
 @pytest.mark.slow
-def test_without_descriptors_new_clients_wait_and_the_log_has_a_line_a_second(
+def test_without_free_descriptors_clients_wait_and_each_second_is_logged(
     surrounded: Any, tmp_path: Path
 ) -> None:
     """Connected clients are surrounded. When some leave, others take their place."""
@@ -290,7 +290,7 @@ def test_connected_clients_are_served_without_free_descriptors(surrounded: Any, 
 
 
 @pytest.mark.slow
-def test_with_few_descriptors_and_no_log_at_all_a_client_is_served(surrounded: Any) -> None:
+def test_a_server_with_few_descriptors_and_no_stderr_serves_a_client(surrounded: Any) -> None:
     """A part of the descriptors is kept for files, not a fixed number."""
     server = surrounded("ulimit -n 16; {command} 2>&-")
     server.ask(2)
@@ -305,7 +305,7 @@ def test_with_few_descriptors_and_no_log_at_all_a_client_is_served(surrounded: A
         ("{command} <&- >&- 2>&-", "--help", ""),
     ],
 )
-def test_output_that_cannot_be_written_ends_a_command_with_a_line(
+def test_a_command_that_cannot_write_its_output_ends_with_an_error_line(
     shell: str, word: str, complaint: str
 ) -> None:
     done = subprocess.run(under(shell, word), capture_output=True, timeout=PATIENCE, check=False)
@@ -313,7 +313,7 @@ def test_output_that_cannot_be_written_ends_a_command_with_a_line(
     assert re.fullmatch(f"reseller-sandbox: {complaint}\n" if complaint else "", done.stderr.decode())
 
 
-def test_a_reader_that_leaves_at_once_ends_the_server() -> None:
+def test_a_server_whose_output_pipe_is_closed_ends() -> None:
     """Nobody knows its address then. Its status is that of any program in a pipe."""
     reader, writer = os.pipe()
     os.close(reader)  # before the server prints its address

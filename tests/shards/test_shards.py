@@ -42,7 +42,7 @@ def message(sandbox: Sandbox, target: str, key: str) -> str:
     return Api(InProcess(sandbox.app), BASE, key, "no-such-secret").get(target).message
 
 
-def test_names_and_credentials_begin_with_the_name_of_the_shard() -> None:
+def test_names_and_credentials_begin_with_the_shard_name() -> None:
     shard = Sandbox(shard="s3")
     made = [shard.fork(), shard.fork(name="mine"), shard.fork(fixture="empty"), shard.fork(state=FIXTURE)]
     made.append(made[1].fork(name="s3-again"))
@@ -57,7 +57,7 @@ def test_names_and_credentials_begin_with_the_name_of_the_shard() -> None:
             shard.fork(name=name)
 
 
-def test_default_worlds_are_equal_and_forks_of_shards_and_starts_differ() -> None:
+def test_shards_have_equal_default_worlds_but_unique_fork_credentials() -> None:
     shards = [Sandbox(shard=name) for name in ("s0", "s3", "s3")]
     first, *others = (credentials([shard]) for shard in shards)
     assert others == [first, first]
@@ -74,7 +74,7 @@ def test_default_worlds_are_equal_and_forks_of_shards_and_starts_differ() -> Non
     )
 
 
-def test_a_request_for_another_shard_is_refused_with_both_names() -> None:
+def test_a_request_to_the_wrong_shard_is_refused_with_both_shard_names() -> None:
     zero, three = Sandbox(shard="s0"), Sandbox(shard="s3")
     elsewhere = three.fork(name="elsewhere").accounts["main"]
     both = "to the shard s3, and this is the shard s0"
@@ -102,7 +102,7 @@ for host in ("reseller-sandbox-12", "pod-0", "laptop", "a-12345"):
 """
 
 
-def test_the_name_of_a_shard_can_be_the_number_of_the_machine() -> None:
+def test_a_shard_can_take_its_name_from_the_number_in_the_host_name() -> None:
     done = subprocess.run([sys.executable, "-c", NUMBERED], capture_output=True, text=True, check=True)
     *names, laptop, long = done.stdout.splitlines()
     assert names == ["s12", "s0"]
@@ -110,7 +110,7 @@ def test_the_name_of_a_shard_can_be_the_number_of_the_machine() -> None:
     assert "a-12345 does not end with a hyphen and a number" in long
 
 
-def test_compose_names_each_shard_for_the_router() -> None:
+def test_the_compose_file_gives_each_shard_a_name_known_to_the_router() -> None:
     document = yaml.safe_load(printed("deploy", "compose-shards"))
     *shards, router = document["services"]
     assert (shards, router) == (["s0", "s1", "s2", "s3"], "router")
@@ -121,7 +121,7 @@ def test_compose_names_each_shard_for_the_router() -> None:
     assert document["services"][router]["ports"] == ["127.0.0.1:8053:8053"]
 
 
-def test_nginx_accepts_the_printed_file(tmp_path: Path) -> None:
+def test_nginx_accepts_the_printed_configuration(tmp_path: Path) -> None:
     command = [program("nginx"), "-t", "-p", str(tmp_path), "-e", "stderr", "-c", "nginx.conf"]
     (tmp_path / "nginx.conf").write_text(printed("deploy", "nginx"))
     done = subprocess.run(command, capture_output=True, text=True)
@@ -225,7 +225,7 @@ def test_requests_reach_the_shard_of_their_world(routed: tuple[str, list[Sandbox
     assert requests(shards) == before
 
 
-def test_requests_without_a_shard_reach_the_first(routed: tuple[str, list[Sandbox]]) -> None:
+def test_requests_that_name_no_shard_reach_the_first_shard(routed: tuple[str, list[Sandbox]]) -> None:
     """The router does not change targets, so signatures over its address are correct."""
     url, shards = routed
     before, api = requests(shards), api_of(connect(url), url)
@@ -237,7 +237,7 @@ def test_requests_without_a_shard_reach_the_first(routed: tuple[str, list[Sandbo
 
 
 @pytest.mark.slow
-def test_a_dead_shard_takes_only_its_own_worlds(tmp_path: Path) -> None:
+def test_a_dead_shard_loses_only_its_own_worlds(tmp_path: Path) -> None:
     first = free_ports(5)
     with ExitStack() as stack:
         url = stack.enter_context(router(tmp_path, first))

@@ -313,7 +313,7 @@ def begin(sandbox: Sandbox, name: str, value: Any) -> Client:
 
 
 @pytest.mark.parametrize("name", [*ROWS, *CHECKS])
-def test_an_assumption_has_its_effect_and_is_named_in_the_answer(
+def test_an_assumption_has_its_effect_and_is_named_in_the_response(
     sandbox: Sandbox, name: str, subtests
 ) -> None:
     takes = next(row.takes for row in sandbox.assumptions.list().assumptions if row.name == name)
@@ -339,7 +339,7 @@ def respond(sandbox: Sandbox, client: Client, row: tuple[Ask, Any]) -> Answer:
     return answer
 
 
-def test_every_assumption_about_v2_has_a_check(sandbox: Sandbox) -> None:
+def test_every_v2_assumption_is_tested(sandbox: Sandbox) -> None:
     names = [row.name for row in sandbox.assumptions.list().assumptions]
     assert {name for name in names if name.startswith("v2.")} == {*ROWS, *CHECKS}
 

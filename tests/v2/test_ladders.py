@@ -291,9 +291,7 @@ LADDERS: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("operation", LADDERS)
-def test_checks_are_made_in_order_and_each_documented_refusal_occurs(
-    sandbox: Sandbox, operation: str
-) -> None:
+def test_refusals_occur_in_the_documented_order(sandbox: Sandbox, operation: str) -> None:
     climb = ClimbV2(sandbox, f"v2.{operation}")
     climb.climb([*climb.transport(), *LADDERS[operation]])
     done(climb.send())

@@ -50,7 +50,7 @@ def test_the_postal_code_of_a_customer_is_shown_as_a_number(sandbox: Sandbox) ->
         assert done(connect(sandbox).get("/customer/7"))["data"]["zip"] == shown
 
 
-def test_a_wrong_value_of_a_customer_is_refused_by_its_field(main: Client, subtests) -> None:
+def test_a_wrong_customer_value_is_refused_with_the_name_of_its_field(main: Client, subtests) -> None:
     wrong: dict[str, tuple[Any, ...]] = {
         "zip": ("65000", -1, 1.5),
         "mail": ("nora", 5),
@@ -68,7 +68,7 @@ def test_a_wrong_value_of_a_customer_is_refused_by_its_field(main: Client, subte
                 assert "x" * 100 not in answer.headers["x-sandbox-refusal"]
 
 
-def test_a_customers_mail_can_change_by_its_id_and_becomes_free(main: Client) -> None:
+def test_a_customer_found_by_id_can_change_mail_and_frees_the_old_mail(main: Client) -> None:
     number = create_customer(main)
     assert done(main.put("/customer", {"customer_id": number, "mail": "other@example.com"}))
     assert create_customer(main) == number + 1
@@ -77,7 +77,7 @@ def test_a_customers_mail_can_change_by_its_id_and_becomes_free(main: Client) ->
     assert done(main.put("/customer", {"customer_id": number, "mail": "OTHER@example.com"}))
 
 
-def test_a_customer_is_deleted_when_no_active_orders_are_counted(sandbox: Sandbox, main: Client) -> None:
+def test_a_customer_can_be_deleted_only_without_active_orders(sandbox: Sandbox, main: Client) -> None:
     def count() -> Any:
         return done(main.get("/customer/8"))["data"]["count_active_orders"]
 
@@ -98,7 +98,7 @@ def test_a_customer_is_deleted_when_no_active_orders_are_counted(sandbox: Sandbo
     }
 
 
-def test_a_deleted_customer_leaves_its_contacts_and_its_names_in_removal(
+def test_contacts_and_domains_in_redemption_survive_their_deleted_customer(
     sandbox: Sandbox, main: Client
 ) -> None:
     edit_name(sandbox, "active.com", stage="redemption")
@@ -136,7 +136,7 @@ def test_a_customer_id_without_effect_is_reported_as_ignored(
     assert [sandbox.names[name].customer for name in ("poor.com", "rich.com")] == [None, 7]
 
 
-def test_a_customer_has_telephone_and_fax_numbers_in_any_form(main: Client) -> None:
+def test_a_customer_may_have_phone_and_fax_numbers_in_any_format(main: Client) -> None:
     numbers = {"phone": "(044) 123-45-67", "fax": "044 765.43/21"}
     assert done(main.post("/customer", {**CUSTOMER, **numbers}))
 
@@ -144,7 +144,7 @@ def test_a_customer_has_telephone_and_fax_numbers_in_any_form(main: Client) -> N
 # Contacts
 
 
-def test_a_contact_keeps_the_fields_that_a_change_leaves_out(sandbox: Sandbox, main: Client) -> None:
+def test_fields_that_a_contact_edit_omits_stay_unchanged(sandbox: Sandbox, main: Client) -> None:
     assert done(main.post("/contact/NEW", {**CARD, "customer_id": 7, "tax_number": "12345678"}))
     assert done(main.get("/contact/NEW")) == {"code": 200, "status": True, "data": CARD}
     needed = {key: CARD[key] for key in CARD if key not in ("company", "fax", "region")}
@@ -158,7 +158,7 @@ def test_a_contact_keeps_the_fields_that_a_change_leaves_out(sandbox: Sandbox, m
     assert refusal(main.put("/contact/NEW", {**CARD, "tax_number": 87654321}))[1] == "Invalid Param"
 
 
-def test_both_interfaces_have_the_same_contacts(sandbox: Sandbox, main: Client) -> None:
+def test_v3_and_v2_show_the_same_contacts(sandbox: Sandbox, main: Client) -> None:
     """A contact of v3 gets the next free handle."""
     v3 = sandbox.client()
     assert done(main.put("/contact/OWNER", CARD))
@@ -180,7 +180,7 @@ def test_both_interfaces_have_the_same_contacts(sandbox: Sandbox, main: Client) 
 # Data of other accounts
 
 
-def test_handles_are_unique_in_all_accounts_and_a_mail_in_its_account(main: Client, other: Client) -> None:
+def test_handles_are_unique_in_the_registry_and_mails_in_each_account(main: Client, other: Client) -> None:
     for client in (main, other):
         for handle, is_free in {"OWNER": False, "THEIRS": False, "NEW": True}.items():
             assert done(client.get(f"/contact/{handle}/check"))["avail"] is is_free
@@ -190,7 +190,9 @@ def test_handles_are_unique_in_all_accounts_and_a_mail_in_its_account(main: Clie
     assert done(main.get("/customer/7"))["data"]["name"] == "Mine"
 
 
-def test_contacts_and_customers_of_another_account_are_invalid_ids(sandbox: Sandbox, other: Client) -> None:
+def test_contacts_and_customers_of_another_account_are_refused_as_invalid_ids(
+    sandbox: Sandbox, other: Client
+) -> None:
     before = contents(sandbox)
     own = {**NAME, **dict.fromkeys(ROLES, "THEIRS"), "customer_id": 9}
     answers = [
@@ -205,7 +207,9 @@ def test_contacts_and_customers_of_another_account_are_invalid_ids(sandbox: Sand
     assert contents(sandbox) == before
 
 
-def test_an_auth_code_can_be_a_number_and_no_answer_contains_a_secret(sandbox: Sandbox, main: Client) -> None:
+def test_an_auth_code_may_be_a_number_and_no_response_contains_a_secret(
+    sandbox: Sandbox, main: Client
+) -> None:
     edit(sandbox, {"domains": {"theirs.com": {"auth_code": "123456"}}})
     answer = main.post("/domain/theirs.com/transfer", {"transfer_code": "my-guess"})
     shown = answer.raw.decode() + str(answer.headers)
@@ -214,7 +218,7 @@ def test_an_auth_code_can_be_a_number_and_no_answer_contains_a_secret(sandbox: S
     assert done(main.post("/domain/theirs.com/transfer", {"transfer_code": 123456}))
 
 
-def test_a_header_explains_a_refusal_that_its_message_does_not(main: Client) -> None:
+def test_a_response_header_explains_a_refusal_with_a_vague_message(main: Client) -> None:
     answer = WORKS["v2.domain.renew"].with_(date_end="soon").send(main)
     assert answer.headers["x-sandbox-refusal"] == "invalid_parameter: date_end must be a date, not 'soon'."
     main.version = f"V{'2' * 20}.0"
@@ -232,7 +236,7 @@ CLIENT_FLAGS = ("client_hold", *(f"client_{word}_prohibited" for word in FLAGS))
 
 
 @pytest.mark.parametrize("name", ["requested.com", "processing.com", "arriving.com"])
-def test_an_order_that_is_not_active_permits_only_to_read(sandbox: Sandbox, main: Client, name: str) -> None:
+def test_an_order_that_is_not_active_can_only_be_read(sandbox: Sandbox, main: Client, name: str) -> None:
     path = f"/domain/{name}"
     before = contents(sandbox)
     assert main.get(path).json["status"] == ("0" if name == "requested.com" else "1")
@@ -252,7 +256,7 @@ def test_an_order_that_is_not_active_permits_only_to_read(sandbox: Sandbox, main
     assert contents(sandbox) == before
 
 
-def test_a_flag_is_set_by_1_and_removed_by_0_and_nothing_else(sandbox: Sandbox, main: Client) -> None:
+def test_a_flag_accepts_only_1_to_set_and_0_to_remove(sandbox: Sandbox, main: Client) -> None:
     for flag in CLIENT_FLAGS:
         sandbox.reset()
         rest = {"client_hold", "client_renew_prohibited"} - {flag}
@@ -264,7 +268,7 @@ def test_a_flag_is_set_by_1_and_removed_by_0_and_nothing_else(sandbox: Sandbox, 
             assert refusal(main.put(DOMAIN, {flag: wrong}))[:2] == (400, f"Not the correct {flag}")
 
 
-def test_an_edit_beside_the_update_lock_is_carried_out_or_refused_whole(
+def test_an_edit_that_changes_the_update_lock_succeeds_or_fails_completely(
     sandbox: Sandbox, main: Client
 ) -> None:
     """A lock that is set in the same edit forbids nothing of it; one that is removed still does."""
@@ -294,7 +298,7 @@ SWITCHES = {
 }
 
 
-def test_the_update_lock_forbids_no_switch_in_either_interface(sandbox: Sandbox, main: Client) -> None:
+def test_the_update_lock_does_not_block_flags_in_v3_or_v2(sandbox: Sandbox, main: Client) -> None:
     for covers in ("updates", "registrant_only"):
         edit_name(sandbox, SERVED, flags=["client_update_prohibited"])
         sandbox.assumptions.set({"v3.update_lock.covers": covers})
@@ -327,7 +331,7 @@ def explanation(client: Client, *headers: tuple[str, str]) -> str:
     return answer.headers["x-sandbox-refusal"]
 
 
-def test_a_token_in_another_header_is_reported_with_the_option_that_accepts_the_header(main: Client) -> None:
+def test_a_token_in_a_wrong_header_is_reported_with_the_option_to_accept(main: Client) -> None:
     for name in ("X-Token", "x-token", "Token", "Authorization", "X-Authorisation"):
         message = explanation(main, (name, "main-token"))
         assert message.startswith("token_missing: The request carries no X-Auth-Token header; it carries ")
@@ -345,9 +349,7 @@ def test_each_world_has_its_own_token_headers(make: Make) -> None:
         assert fork.client().get(f"/V2.0{CHECK}").status_code == 200
 
 
-def test_the_refusal_names_the_kind_of_a_credential_that_is_not_a_token(
-    main: Client, sandbox: Sandbox
-) -> None:
+def test_a_wrong_credential_sent_as_token_is_named_in_the_refusal(main: Client, sandbox: Sandbox) -> None:
     for token, shown, reason in [
         ("main-key", "ma***ey", "it is the API key of the account main"),
         ("main-secret", "ma***et", "it is the secret of the account main"),
@@ -364,7 +366,7 @@ def test_the_refusal_names_the_kind_of_a_credential_that_is_not_a_token(
 NEEDED = {key: CARD[key] for key in CARD if key not in ("company", "fax", "region")}
 
 
-def test_a_contact_may_repeat_its_own_handle_and_no_other(main: Client) -> None:
+def test_a_contact_body_may_repeat_its_handle_but_not_another_handle(main: Client) -> None:
     for key, place in {"contact_id": "the body", "id": "the body, as id"}.items():
         for method, error in (("POST", "Invalid value for extra param contact_id"), ("PUT", "Invalid Param")):
             refused = main.call(method, f"/contact/N-{key}", {**NEEDED, key: "OWNER"})
@@ -375,7 +377,7 @@ def test_a_contact_may_repeat_its_own_handle_and_no_other(main: Client) -> None:
     assert done(main.post("/contact/1234", {**NEEDED, "id": 1234})), "a handle of digits as a number"
 
 
-def test_an_extra_parameter_of_the_fixture_may_be_called_id(sandbox: Sandbox, main: Client) -> None:
+def test_a_fixture_may_declare_an_extra_parameter_named_id(sandbox: Sandbox, main: Client) -> None:
     edit(sandbox, {"contact_params": {"id": "[0-9]+"}})
     assert refusal(main.post("/contact/NORA", {**NEEDED, "id": "NORA"}))[2] == "invalid_extra"
     assert done(main.post("/contact/NORA", {**NEEDED, "id": "42"}))

@@ -19,7 +19,7 @@ GLUE = f"{D}/glueRecords/active.com"
 RENEW = f"{D}/renewDomain"
 
 
-def test_codes_and_addresses_are_accepted_under_either_name(api: Api, other: Api) -> None:
+def test_auth_codes_and_addresses_are_accepted_under_both_key_names(api: Api, other: Api) -> None:
     for key in ("ips", "ip"):
         assert api.post(GLUE, {"hostname": f"of-{key}", key: ["192.0.2.2"]}).json["ips"] == ["192.0.2.2"]
         assert api.put(f"{GLUE}/of-{key}", {key: ["192.0.2.3"]}).json["ips"] == ["192.0.2.3"]
@@ -38,7 +38,7 @@ def test_codes_and_addresses_are_accepted_under_either_name(api: Api, other: Api
         assert asked.json["status"] == "pending"
 
 
-def test_a_renewal_is_accepted_in_any_of_its_forms(
+def test_a_renewal_is_accepted_in_every_documented_form(
     sandbox: Sandbox, api: Api, subtests: pytest.Subtests
 ) -> None:
     """The name is in the body or the path; term and price in the body, the query, or inside the domain."""
@@ -61,7 +61,7 @@ def test_a_renewal_is_accepted_in_any_of_its_forms(
             assert answer.json["domain"]["expireDate"][:4] == "2028"
 
 
-def test_a_body_may_repeat_the_name_and_the_host_of_the_path(api: Api) -> None:
+def test_a_body_may_repeat_the_domain_and_host_from_the_path(api: Api) -> None:
     again = {"domainName": "Active.com.", "domain": {"domainName": "active.com"}}
     assert api.post(f"{D}/lock/active.com", again).json["domain"]["domainName"] == "active.com"
     for host in ("NS1", "ns1.Active.com."):
@@ -71,7 +71,7 @@ def test_a_body_may_repeat_the_name_and_the_host_of_the_path(api: Api) -> None:
     assert api.call("GET", GLUE, {"stray": True}).status == 200
 
 
-def test_a_query_name_in_another_case_is_ignored_and_reported(sandbox: Sandbox, api: Api) -> None:
+def test_a_query_parameter_in_wrong_case_is_ignored_and_reported(sandbox: Sandbox, api: Api) -> None:
     for query, years in (("YEARS=3", 1), ("YEARS=3&years=2", 2)):
         expires = sandbox.names["second.com"].expires
         renewed = api.post(f"{RENEW}/second.com?{query}")
@@ -80,7 +80,7 @@ def test_a_query_name_in_another_case_is_ignored_and_reported(sandbox: Sandbox, 
         assert renewed.headers["x-sandbox-ignored"] == "YEARS; nearest years"
 
 
-def test_an_empty_body_is_accepted_in_any_of_its_forms(api: Api) -> None:
+def test_every_kind_of_empty_body_is_accepted(api: Api) -> None:
     for operation in ("lock", "enableAutorenew"):
         for raw in (b"", b"{}", b"[]", b" \n", b'{"domainName":"active.com"}', b'{"x":null}'):
             assert api.post(f"{D}/{operation}/active.com", raw).status == 200, raw
@@ -108,9 +108,7 @@ NEAREST_IN_V2 = [
 ]
 
 
-def test_an_unknown_path_is_answered_with_the_most_similar_operations_of_its_interface(
-    wire: Api, subtests: pytest.Subtests
-) -> None:
+def test_an_unknown_path_gets_suggestions_of_similar_operations(wire: Api, subtests: pytest.Subtests) -> None:
     for method, target, nearest in NEAREST:
         with subtests.test(target=target):
             message = refusal(wire.call(method, target), 404, "unknown_path")
@@ -139,7 +137,7 @@ def broken(sandbox: Sandbox, target: str = "/v3/domains/lock/active.com", token:
     return Answer(int(status.split()[0]), named, b"".join(chunks))
 
 
-def test_an_internal_failure_is_a_single_line_in_the_log_and_changes_nothing(
+def test_an_internal_error_changes_nothing_and_is_one_log_line(
     sandbox: Sandbox, api: Api, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = contents(sandbox)

@@ -360,7 +360,7 @@ def values_of(sandbox: Sandbox, name: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", [*CHECKS, *FACTS])
-def test_an_assumption_has_the_described_effect_and_is_named_in_the_answer(
+def test_an_assumption_has_its_described_effect_and_is_named_in_the_response(
     make: Make, name: str, subtests: pytest.Subtests
 ) -> None:
     for value in values_of(make(), name):
@@ -376,13 +376,13 @@ def test_an_assumption_has_the_described_effect_and_is_named_in_the_answer(
             assert str(value).lower() in {answer.assumptions.get(name) for answer in answers}
 
 
-def test_every_assumption_about_v3_has_a_check(sandbox: Sandbox) -> None:
+def test_every_v3_assumption_is_tested(sandbox: Sandbox) -> None:
     names = {row.name for row in sandbox.assumptions.list().assumptions} - CHECKS.keys() - FACTS.keys()
     rest = {name for name in names if name.startswith(("v3.", "hosts.", "locks."))}
     assert rest == {"v3.signature.endpoint", "v3.signature.payload", "v3.signature.query"}
 
 
-def test_the_observed_profile_differs_in_three_assumptions_and_a_named_setting_wins(make: Make) -> None:
+def test_explicit_assumptions_override_the_observed_profile(make: Make) -> None:
     rows = make(profile="observed").assumptions.list().assumptions
     assert {row.name: row.value for row in rows if row.name[:2] == "v3" and row.value != row.default} == {
         "v3.signature.endpoint": "url",

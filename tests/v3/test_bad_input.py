@@ -69,7 +69,7 @@ def assert_civil(sandbox: Sandbox, before: str, answer: Answer) -> None:
         assert contents(sandbox) == before
 
 
-def test_a_valid_body_is_accepted_and_is_refused_without_a_required_key(
+def test_a_valid_body_is_refused_if_a_required_key_is_removed(
     sandbox: Sandbox, api: Api, subtests: pytest.Subtests
 ) -> None:
     for operation, body in GOOD.items():
@@ -88,7 +88,7 @@ def test_a_valid_body_is_accepted_and_is_refused_without_a_required_key(
             assert missed == lacking.keys() - OPTIONAL
 
 
-def test_a_broken_body_is_refused_by_every_operation(
+def test_every_operation_refuses_a_malformed_body(
     sandbox: Sandbox, api: Api, subtests: pytest.Subtests
 ) -> None:
     before = contents(sandbox)
@@ -104,7 +104,7 @@ def test_a_broken_body_is_refused_by_every_operation(
     assert contents(sandbox) == before
 
 
-def test_the_refusal_names_the_place_of_a_mistake(api: Api) -> None:
+def test_the_refusal_names_the_path_of_a_wrong_value(api: Api) -> None:
     create = f"{DOMAINS}/createDomain"
     for requirements, problem in [
         ({"license": 1}, ".license must be a string, not 1."),
@@ -125,7 +125,7 @@ def test_the_refusal_names_the_place_of_a_mistake(api: Api) -> None:
 
 
 @pytest.mark.parametrize("operation", GOOD)
-def test_a_wrong_value_anywhere_changes_nothing(sandbox: Sandbox, operation: str) -> None:
+def test_a_wrong_value_anywhere_in_a_body_changes_nothing(sandbox: Sandbox, operation: str) -> None:
     """Each value of a body is replaced by every ninth wrong value, at another offset for each place."""
     row, api = ROWS[operation], connect(sandbox)
     before = contents(sandbox)
@@ -157,7 +157,7 @@ def test_a_wrong_path_or_query_changes_nothing(wire: Api, served: Sandbox, subte
             assert_civil(served, before, wire.post(f"{DOMAINS}/renewDomain/pending.com?{renewal}"))
 
 
-def test_a_name_of_a_megabyte_is_not_repeated_in_the_answer(sandbox: Sandbox, api: Api) -> None:
+def test_a_domain_name_of_one_megabyte_is_not_repeated_in_the_response(sandbox: Sandbox, api: Api) -> None:
     before = contents(sandbox)
     name = "a" * 1_000_000
     new, contacts = {"domain": {"domainName": name}}, {"contacts": {"reg-contact": person(name)}}

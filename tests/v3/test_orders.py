@@ -52,9 +52,7 @@ def test_a_transferred_domain_has_the_settings_of_its_request(api: Api, other: A
     assert got["contacts"]["tech-contact"]["name"] == "Main Holder"
 
 
-def test_a_transferred_domain_keeps_its_hosts_and_name_servers_and_no_other_settings(
-    sandbox: Sandbox,
-) -> None:
+def test_a_transferred_domain_keeps_only_its_hosts_and_name_servers(sandbox: Sandbox) -> None:
     edit_name(sandbox, "theirs.com", flags=["client_hold"], privacy=True, autorenew=True)
     api, other = connect(sandbox), connect(sandbox, "other")
     ask(api)
@@ -70,7 +68,7 @@ def test_a_transferred_domain_keeps_its_hosts_and_name_servers_and_no_other_sett
     assert api.get(f"{D}/getAuthcode/theirs.com").json["authCode"] != "let-me-in"
 
 
-def test_only_the_exact_auth_code_is_accepted_and_no_answer_shows_the_code(
+def test_only_the_exact_auth_code_is_accepted_and_no_response_shows_the_code(
     sandbox: Sandbox, api: Api
 ) -> None:
     for code in ("", "LET-ME-IN", "let-me-in ", "let-me-i", 0, "λ"):
@@ -80,7 +78,7 @@ def test_only_the_exact_auth_code_is_accepted_and_no_answer_shows_the_code(
     assert balance(sandbox) == 10_000
 
 
-def test_the_price_and_the_privacy_are_charged_and_refunded_in_entries_of_each(
+def test_transfer_and_privacy_are_charged_and_refunded_in_separate_entries(
     sandbox: Sandbox, api: Api, other: Api
 ) -> None:
     for party, operation, ended in [
@@ -105,7 +103,7 @@ def test_the_price_and_the_privacy_are_charged_and_refunded_in_entries_of_each(
     assert sandbox.ledger.find().matching == before, "a free transfer makes no entry"
 
 
-def test_the_sixty_days_count_from_the_creation_or_also_from_a_transfer(make: Make) -> None:
+def test_the_sixty_day_transfer_lock_starts_at_creation_or_at_a_transfer(make: Make) -> None:
     for value in ("creation_or_transfer", "creation"):
         sandbox = make(assume={"lifecycle.transfer_lock.from": value})
         api, other = (connect(sandbox, account, checked=False) for account in ("main", "other"))
@@ -137,7 +135,7 @@ def set_tech(api: Api, **fields: Any) -> Answer:
     return api.post(SET, {"contacts": {"tech-contact": person(**fields)}})
 
 
-def test_a_valid_contact_is_shown_and_an_invalid_contact_is_refused_by_field_and_value(
+def test_an_invalid_contact_is_refused_with_the_wrong_field_and_value(
     api: Api, sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     fields: list[tuple[str, str | int, str]] = [
@@ -170,7 +168,7 @@ def test_a_valid_contact_is_shown_and_an_invalid_contact_is_refused_by_field_and
             assert contents(sandbox) == before
 
 
-def test_contacts_of_a_wrong_type_or_role_or_without_a_field_are_refused_in_every_call(
+def test_every_operation_refuses_malformed_or_incomplete_contacts(
     api: Api, sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     before = contents(sandbox)
@@ -210,7 +208,7 @@ def test_contacts_of_a_wrong_type_or_role_or_without_a_field_are_refused_in_ever
     assert contents(sandbox) == before
 
 
-def test_a_contact_may_be_sent_in_part_if_no_field_is_required(make: Make) -> None:
+def test_a_contact_may_be_incomplete_if_no_field_is_required(make: Make) -> None:
     sandbox = make(assume={"v3.contacts.fields": "none"})
     api = connect(sandbox, checked=False)
     kept = api.get(f"{D}/getDomain/active.com").json["domain"]["contacts"]["reg-contact"]
@@ -225,13 +223,13 @@ def test_a_contact_may_be_sent_in_part_if_no_field_is_required(make: Make) -> No
     assert new == {**dict.fromkeys(kept, ""), "name": "Ann"}
 
 
-def test_an_unchanged_contact_field_need_not_be_valid_in_v3(sandbox: Sandbox, api: Api) -> None:
+def test_contact_fields_that_the_request_omits_are_not_validated(sandbox: Sandbox, api: Api) -> None:
     edit(sandbox, {"accounts": {"main": {"contact": {"fax": "(044) 123-45-67"}}}})
     shown = set_tech(api, name="Tim").json["domain"]["contacts"]["tech-contact"]
     assert (shown["name"], shown["fax"]) == ("Tim", "(044) 123-45-67")
 
 
-def test_roles_that_are_left_out_stay_and_equal_contacts_share_a_record(sandbox: Sandbox, api: Api) -> None:
+def test_omitted_roles_stay_unchanged_and_equal_contacts_share_a_record(sandbox: Sandbox, api: Api) -> None:
     count = len(sandbox.contacts.list().contacts)
     ann = person("Ann", **dict.fromkeys(("company-name", "state", "fax"), ""))
     api.post(SET, {"contacts": dict.fromkeys(ROLES, ann)})
@@ -263,7 +261,7 @@ def test_name_servers_and_addresses_are_normalised_and_keep_their_order(api: Api
         assert api.get(f"{GLUE}/ns1").json["ips"] == shown
 
 
-def test_bad_name_servers_and_addresses_are_refused_by_name(
+def test_the_refusal_names_each_invalid_name_server_and_address(
     api: Api, sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     before = contents(sandbox)
@@ -299,7 +297,7 @@ UNREACHABLE = {
 }
 
 
-def test_an_unreachable_address_is_refused_in_both_interfaces_and_a_fixture(
+def test_v3_v2_and_fixtures_refuse_an_unreachable_host_address(
     api: Api, sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     before = contents(sandbox)
@@ -320,7 +318,7 @@ def test_an_unreachable_address_is_refused_in_both_interfaces_and_a_fixture(
     assert contents(sandbox) == before
 
 
-def test_a_host_that_is_not_below_the_name_is_refused_in_both_interfaces(
+def test_v3_and_v2_refuse_a_host_that_is_not_below_the_domain(
     api: Api, sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     before = contents(sandbox)
@@ -350,7 +348,7 @@ def test_a_host_that_is_not_below_the_name_is_refused_in_both_interfaces(
     assert contents(sandbox) == before
 
 
-def test_a_host_is_named_by_its_label_or_in_full(api: Api, sandbox: Sandbox) -> None:
+def test_a_host_is_accepted_by_label_or_full_name(api: Api, sandbox: Sandbox) -> None:
     for host, shown in {
         "NS2": "ns2.active.com",
         "ns2.Active.com.": "ns2.active.com",
@@ -369,7 +367,7 @@ def test_a_host_is_named_by_its_label_or_in_full(api: Api, sandbox: Sandbox) -> 
         assert repr(host)[:60] in refused.message
 
 
-def test_a_host_in_use_stays_and_five_of_its_names_are_listed(api: Api, other: Api) -> None:
+def test_a_host_in_use_is_not_deleted_and_five_of_its_domains_are_listed(api: Api, other: Api) -> None:
     for number in range(6):
         new = {"domainName": f"user{number}.com", "nameservers": ["ns1.active.com"]}
         assert other.post(f"{D}/createDomain", {"domain": new}).status == 200

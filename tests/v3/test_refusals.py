@@ -321,7 +321,7 @@ LADDERS: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("operation", operations())
-def test_checks_are_made_in_order_and_each_documented_refusal_occurs(make: Make, operation: str) -> None:
+def test_refusals_occur_in_the_documented_order(make: Make, operation: str) -> None:
     climb = ClimbV3(make(assume=ASSUME), operations()[operation])
     climb.climb([*climb.transport(), *LADDERS[operation]])
     answer = climb.send()

@@ -54,7 +54,7 @@ def send(
     return InProcess(sandbox.app, scheme)("POST" if body else "GET", target, sent, body)
 
 
-def test_every_reading_of_the_signed_string_is_accepted_and_reported(
+def test_every_reading_of_the_string_to_sign_is_accepted_and_reported(
     sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     """Each part of the URL may be signed, in each spelling, and the elements travel in either place."""
@@ -82,7 +82,7 @@ READINGS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-def test_a_reading_can_be_required_and_the_refusal_names_the_other_reading(
+def test_assumptions_can_require_one_reading_of_the_string_to_sign(
     make: Make, subtests: pytest.Subtests
 ) -> None:
     for assumption, readings in READINGS.items():
@@ -103,7 +103,7 @@ def test_a_reading_can_be_required_and_the_refusal_names_the_other_reading(
                         assert f"{assumption}={reading}" in answer.message
 
 
-def test_the_elements_stand_anywhere_and_only_header_names_have_no_case(sandbox: Sandbox) -> None:
+def test_key_and_signature_may_be_in_headers_or_anywhere_in_the_query(sandbox: Sandbox) -> None:
     signed = over(KEY, BASE, LIST)
     elements = f"X-SVC-APIKEY={KEY}&X-SVC-SIGNATURE={signed}"
     for query in (
@@ -120,7 +120,7 @@ def test_the_elements_stand_anywhere_and_only_header_names_have_no_case(sandbox:
     assert KEY not in refused.message
 
 
-def test_the_signed_host_is_the_requests_under_either_scheme_with_or_without_its_port(
+def test_the_signed_url_may_have_either_scheme_and_may_omit_the_port(
     sandbox: Sandbox, url: str, subtests: pytest.Subtests
 ) -> None:
     for host, scheme in itertools.product(
@@ -136,7 +136,7 @@ def test_the_signed_host_is_the_requests_under_either_scheme_with_or_without_its
     assert answer.status == 200, answer.raw
 
 
-def test_the_host_may_be_that_of_a_proxy_or_of_a_configured_public_url(sandbox: Sandbox, make: Make) -> None:
+def test_the_signed_host_may_be_a_forwarded_host_or_a_public_url(sandbox: Sandbox, make: Make) -> None:
     signed = headers(over(KEY, f"https://api.reseller.test{PLAIN}"))
     forwarded = [("X-Forwarded-Host", "api.reseller.test, inner.test"), ("X-Forwarded-Proto", "https")]
     assert send(sandbox, PLAIN, [*signed, *forwarded]).status == 200
@@ -150,7 +150,7 @@ def test_the_host_may_be_that_of_a_proxy_or_of_a_configured_public_url(sandbox: 
         assert send(sandbox, f"/_worlds/default{LIST}", signed).status == 200
 
 
-def test_the_exact_bytes_of_a_body_are_signed(make: Make) -> None:
+def test_the_signature_covers_the_exact_bytes_of_the_body(make: Make) -> None:
     for payload in ("any", "raw", "empty_object"):
         sandbox = make(assume={"v3.signature.payload": payload})
         for raw in (
@@ -279,7 +279,9 @@ def test_a_wrong_signature_is_refused_quickly(make: Make) -> None:
         assert time.process_time() - began < 0.5, target  # 0.02 as measured
 
 
-def test_missing_elements_are_named_with_the_option_for_another_prefix(sandbox: Sandbox, make: Make) -> None:
+def test_missing_signature_headers_are_named_with_the_header_prefix_option(
+    sandbox: Sandbox, make: Make
+) -> None:
     for sent, missing in [
         ([("X-SVC-APIKEY", KEY)], "lacks X-SVC-SIGNATURE"),
         ([("X-SVC-SIGNATURE", "00")], "lacks X-SVC-APIKEY"),
@@ -299,7 +301,7 @@ def test_missing_elements_are_named_with_the_option_for_another_prefix(sandbox: 
     assert (refused.error, "X-ACME-APIKEY" in refused.message) == ("credentials_missing", True)
 
 
-def test_the_refusal_names_the_kind_of_a_credential_that_is_not_a_key(sandbox: Sandbox) -> None:
+def test_a_wrong_credential_sent_as_api_key_is_named_in_the_refusal(sandbox: Sandbox) -> None:
     for key, reason in {
         SECRET: "No account has the API key 'ma***et': it is the secret of the account main.",
         TOKEN: "No account has the API key 'ma***en': it is the token of the account main.",
@@ -313,7 +315,7 @@ def test_the_refusal_names_the_kind_of_a_credential_that_is_not_a_key(sandbox: S
     assert "it has been revoked" in send(sandbox, PLAIN, headers("0")).message
 
 
-def test_a_credential_of_another_or_a_former_world_is_reported_with_that_world(
+def test_a_key_of_another_or_deleted_world_is_refused_with_the_world_name(
     sandbox: Sandbox, make: Make
 ) -> None:
     with sandbox.fork(name="mine") as fork:

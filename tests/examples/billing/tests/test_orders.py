@@ -27,7 +27,7 @@ def before(reseller_sandbox: Sandbox) -> Decimal:
     return exhausted(reseller_sandbox)
 
 
-def test_a_name_is_registered_and_paid_for(
+def test_a_new_name_is_registered_and_paid(
     registrar: Registrar, reseller_sandbox: Sandbox, before: Decimal
 ) -> None:
     assert orders.register(registrar, "new-shop.com") is Outcome.DONE
@@ -46,7 +46,7 @@ def test_a_lost_answer_is_not_paid_for_twice(
 
 
 @pytest.mark.parametrize("kind", LOST)
-def test_a_lost_request_is_made_again(
+def test_a_lost_request_is_sent_again(
     registrar: Registrar, reseller_sandbox: Sandbox, before: Decimal, kind: str
 ) -> None:
     match = {"operation": "v3.createDomain"}
@@ -73,13 +73,15 @@ def test_a_name_taken_by_another_registrar_is_reported(
     assert exhausted(reseller_sandbox) == before
 
 
-def test_an_order_waits_for_money(registrar: Registrar, reseller_sandbox: Sandbox) -> None:
+def test_an_order_without_funds_is_postponed(registrar: Registrar, reseller_sandbox: Sandbox) -> None:
     reseller_sandbox.simulate.adjust_balance("main", to="5.00")
     assert orders.register(registrar, "new-shop.com") is Outcome.POSTPONED
     assert registrar.balance() == Decimal("5.00")
 
 
-def test_a_renewal_whose_answer_was_lost(registrar: Registrar, reseller_sandbox: Sandbox) -> None:
+def test_a_renewal_with_a_lost_answer_is_not_repeated(
+    registrar: Registrar, reseller_sandbox: Sandbox
+) -> None:
     expires = reseller_sandbox.names["active-example.com"].expires
     match = {"operation": "v3.renewDomain"}
     reseller_sandbox.faults.add("reset", match=match, when={"phase": "after", "times": 1})
@@ -87,7 +89,9 @@ def test_a_renewal_whose_answer_was_lost(registrar: Registrar, reseller_sandbox:
     assert reseller_sandbox.names["active-example.com"].expires.year == expires.year + 1
 
 
-def test_a_name_that_is_not_renewed_is_removed(registrar: Registrar, reseller_sandbox: Sandbox) -> None:
+def test_an_unrenewed_name_is_removed_after_its_expiry(
+    registrar: Registrar, reseller_sandbox: Sandbox
+) -> None:
     assert orders.register(registrar, "new-shop.com") is Outcome.DONE
     moved = reseller_sandbox.clock.advance("P2Y")
     assert "expiry" in {one.event for one in moved.events if one.subject == "new-shop.com"}
@@ -96,7 +100,7 @@ def test_a_name_that_is_not_renewed_is_removed(registrar: Registrar, reseller_sa
 
 
 @pytest.mark.reseller_sandbox(assume={"v3.signature.endpoint": "path"})
-def test_a_signature_over_another_string_is_refused(registrar: Registrar) -> None:
+def test_a_signature_of_a_wrong_string_is_refused(registrar: Registrar) -> None:
     with pytest.raises(Refused) as refused:
         registrar.balance()
     assert refused.value.code == "signature_mismatch"
