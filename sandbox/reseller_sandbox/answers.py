@@ -1,4 +1,4 @@
-"""Canned answers: responses to requests that no operation of the contract takes.
+"""Canned answers: responses that you declare for requests beyond the contract.
 
 An answer declares the requests that it matches, and its responses. Texts in a response can have placeholders
 such as ``{zone}``, ``{body.type}`` and ``{domain.expires}``.
@@ -26,17 +26,19 @@ from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.values.parameters import record
 from reseller_sandbox.values.text_checks import nearest, plain
 
-#: ``{name}`` is a placeholder. ``{{name}}`` is its escape, and stands for the literal text ``{name}``.
+#: A placeholder, such as ``{zone}``, or an escape: ``{{zone}}`` stands for the literal text ``{zone}``.
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z_][\w.-]*)\}\}|\{([A-Za-z_][\w.-]*)\}", re.ASCII)
 _LITERAL = re.compile(r"\{([A-Za-z_][\w.-]*)\}", re.ASCII)
 
-#: The first words of placeholders that every answer has. The path of an answer adds more.
+#: Placeholders that every answer can use. Some take a path, such as ``{body.type}``. Each placeholder in an
+#: answer's path, such as ``{zone}``, is also available.
 ROOTS = ("account", "body", "count", "now", "query", "request")
 
 #: The fields of ``{account}``.
 ACCOUNT_FIELDS = ("name", "client_id", "balance", "currency")
 
-#: The fields of a domain name in the path, from the order that holds the name.
+#: If a placeholder in the path is a domain name, it has these fields (``{zone.expires}``). Their values come
+#: from the order that holds the name.
 NAME_FIELDS: Mapping[str, Callable[[State, Order], Any]] = {
     "account": lambda state, order: state.accounts[order.account].name,
     "ascii": lambda _, order: order.name,
@@ -56,10 +58,10 @@ NAME_FIELDS: Mapping[str, Callable[[State, Order], Any]] = {
 
 
 def filled(value: Any, resolve: Callable[[str], Any]) -> Any:
-    """Return a JSON value with the placeholders in its texts replaced.
+    """Replace the placeholders, such as ``{zone}``, in all strings of a JSON value.
 
-    ``resolve`` returns the value of a placeholder. If a text is only a placeholder, this value replaces the
-    text, with the type of the value.
+    ``resolve`` returns the value of a placeholder. If a string is only a placeholder, the value replaces the
+    whole string and keeps its type.
     """
 
     def fill(text: str) -> Any:
@@ -71,12 +73,12 @@ def filled(value: Any, resolve: Callable[[str], Any]) -> Any:
 
 
 def literal(value: Any) -> Any:
-    """Return a JSON value that ``filled`` returns unchanged."""
+    """Escape a JSON value (``{a}`` becomes ``{{a}}``), so that ``filled`` returns the original."""
     return _with_texts(value, lambda text: _LITERAL.sub(r"{{\1}}", text))
 
 
 def _with_texts(value: Any, change: Callable[[str], Any]) -> Any:
-    """Return a JSON value with ``change`` applied to each text in it."""
+    """Apply ``change`` to each string in a JSON value, and return the new value."""
     if isinstance(value, Mapping):
         return {key: _with_texts(inner, change) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -91,13 +93,13 @@ def _text(value: Any) -> str:
 
 
 def is_placeholder(text: str) -> bool:
-    """Whether a text is one placeholder and nothing else."""
+    """Whether a text is exactly one placeholder, such as ``{zone}``."""
     match = _PLACEHOLDER.fullmatch(text)
     return match is not None and bool(match[2])
 
 
 def _mistakes_in(value: Any, of_path: Collection[str], path: Sequence[object]) -> Iterator[Mistake]:
-    """Yield a mistake for each unknown placeholder in a JSON value at ``path``.
+    """Yield a mistake for each unknown placeholder in ``value``, which stands at ``path``.
 
     ``of_path`` are the placeholders in the path of the answer.
     """
@@ -114,7 +116,7 @@ def _mistakes_in(value: Any, of_path: Collection[str], path: Sequence[object]) -
 
 
 def _problem(placeholder: str, of_path: Collection[str]) -> str:
-    """Return the mistake in a placeholder in words, or an empty text."""
+    """Return the error message for an invalid placeholder, or an empty text for a valid one."""
     root, _, rest = placeholder.partition(".")
     fields: Collection[str] | None
     if root in of_path:
@@ -135,7 +137,7 @@ _SEGMENT = re.compile(r"\{([A-Za-z_]\w*)\}|[^{}/?#]*", re.ASCII)
 _LONGEST_PATH = 1000
 _MOST_RESPONSES = 100
 
-#: Paths that the sandbox itself uses.
+#: First path segments that the sandbox itself uses.
 _RESERVED = ("_sandbox", "_worlds")
 
 
@@ -150,8 +152,8 @@ def _path(value: Any) -> str:
     for segment in segments:
         if not _SEGMENT.fullmatch(segment):
             raise ValueError(
-                f"has the invalid segment {segment[:40]!r}; a segment is a text or a {{placeholder}}, "
-                "without a query"
+                f"has the invalid segment {segment[:40]!r}; a segment is plain text or one {{placeholder}}, "
+                "and a path has no query"
             )
     names = _placeholders(value)
     for name in names:
@@ -201,7 +203,7 @@ _ALONE = CannedResponse()
 
 
 class CannedAnswer(CannedResponse, frozen=True, kw_only=True):
-    """The answer to requests that no operation of the contract takes.
+    """Declared answer to requests with one method and path beyond the contract.
 
     Texts in headers and bodies can have placeholders. ``matched`` is the number of requests answered so far.
     """
@@ -213,7 +215,7 @@ class CannedAnswer(CannedResponse, frozen=True, kw_only=True):
     matched: Annotated[int, whole(0, 10**11), "The number of requests answered so far."] = 0
 
     def mistakes(self) -> Iterator[Mistake]:
-        """Yield mistakes: unknown placeholders, and a sequence combined with fields of a single response."""
+        """Yield a mistake for each unknown placeholder, and for ``sequence`` beside ``body``."""
         names = _placeholders(self.path)
         for part in ("headers", "body"):
             yield from _mistakes_in(getattr(self, part), names, (part,))
@@ -225,7 +227,7 @@ class CannedAnswer(CannedResponse, frozen=True, kw_only=True):
 
     @property
     def response(self) -> CannedResponse:
-        """The response to the next request."""
+        """Response to the next request that this answer matches."""
         if self.sequence:
             return cast(CannedResponse, self.sequence[min(self.matched, len(self.sequence) - 1)])
         return self._single
@@ -252,18 +254,18 @@ class CannedAnswer(CannedResponse, frozen=True, kw_only=True):
 
 
 def free_name(method: str, path: str, taken: Container[str]) -> str:
-    """Return a name for an answer from its method and path, with a number if it is taken."""
+    """Return an unused name for an answer: ``get-dns-zones``, or ``get-dns-zones-2`` if that is taken."""
     name = re.sub(r"[^A-Za-z0-9]+", "-", f"{method.lower()}{path}").strip("-")[:70]
     numbered = (f"{name}-{number}" for number in count(2))
     return next(free for free in chain([name], numbered) if free not in taken)
 
 
-#: Reads and writes an answer without its name. In a fixture, the name is the key of the entry.
+#: The kind of an answer without its name, because a fixture has the name as the key of the entry.
 ANSWER: Kind[CannedAnswer] = record(CannedAnswer)
 
 
 def read_answer(value: Any, words: Vocabulary | None) -> CannedAnswer:
-    """Return an answer. Raise ``Within``, also if an operation of the contract takes its requests."""
+    """Read a canned answer. Raise ``Within`` if it is invalid, or if an operation has its path."""
     answer = ANSWER.read(value)
     if wrong := list(answer.mistakes()):
         raise Within(wrong)

@@ -1,4 +1,4 @@
-"""The application factory: builds a world from a fixture, and an application from worlds."""
+"""Application factory: builds worlds from a fixture, and the Flask application that serves them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def initial_snapshot(
     settings: Settings, *, frozen: bool, reads: Callable[[Path], object] | None = None
 ) -> Snapshot:
-    """Return the initial snapshot for the settings.
+    """Load the fixture of ``settings``, and return the initial snapshot of its world.
 
     ``frozen`` applies if neither the settings nor the fixture set it. ``reads`` is called with each file of
     the fixture. Raise ``BadSetting`` for an invalid fixture.
@@ -84,16 +84,16 @@ def open_worlds(
     return worlds
 
 
-@cache  # it is the same for every world
+@cache  # because the contract is the same for every world
 def contract(more: tuple[str, ...] = ()) -> Contract:
-    """Return the operations that clients call, with their documentation. ``more`` names interfaces."""
+    """Return all API operations with their documentation. ``more`` names additional interfaces."""
     publics = public_interfaces(more)
     return tuple(operation for public in publics for operation in public.load().contract(public.label))
 
 
-@cache  # it is the same for every world
+@cache  # because the vocabulary is the same for every world
 def vocabulary(more: tuple[str, ...] = ()) -> Vocabulary:
-    """Return the names that faults can use. ``more`` names interfaces.
+    """Return the operation and error names for faults. ``more`` names additional interfaces.
 
     These are the operations that clients call, and the errors that can answer them.
     """
@@ -105,7 +105,7 @@ def vocabulary(more: tuple[str, ...] = ()) -> Vocabulary:
 
 
 def _operation_at(more: tuple[str, ...], method: str, path: str) -> str | None:
-    """Return the id of the operation that takes a method and a path, or None."""
+    """Return the id of the operation at an HTTP method and a path, or None."""
     try:
         return str(_contract_routes(more).bind("").match(path, method)[0])
     except HTTPException:
@@ -125,14 +125,14 @@ def _contract_routes(more: tuple[str, ...]) -> Map:
 def assemble(
     worlds: Engine, settings: Settings, resources: Mapping[str, type[Resource]] = RESOURCES
 ) -> Flask:
-    """Return the application that serves every interface and these ``resources``."""
+    """Return the Flask application that serves the API and the control ``resources``."""
     return create_app(worlds, mounts(worlds, settings, resources), _body_limits(settings))
 
 
 def mounts(
     worlds: Engine, settings: Settings, resources: Mapping[str, type[Resource]] = RESOURCES
 ) -> tuple[Mount, ...]:
-    """Return the interfaces that clients call, and control with these ``resources``."""
+    """Return the mounts of all API interfaces, and of ``/_sandbox`` with the control ``resources``."""
     public = public_interfaces(tuple(settings.interfaces))
 
     def control() -> Interface:
@@ -154,7 +154,7 @@ def _loaded(declared: PublicInterface, worlds: Engine, settings: Settings) -> In
 
 
 def _extra_endpoints() -> Sequence[Endpoint]:
-    """Return the endpoints of control that do not belong to a resource."""
+    """Return the control endpoints that belong to no resource, such as those of page and manual."""
     from reseller_sandbox.manual import endpoints as manual
     from reseller_sandbox.page import endpoints as page
     from reseller_sandbox.page import page_session, reader, signing
@@ -163,7 +163,7 @@ def _extra_endpoints() -> Sequence[Endpoint]:
 
 
 def tls_of(settings: ServerSettings) -> Tls | None:
-    """Return the TLS options of the settings, or None.
+    """Return the TLS options of the settings, or None for a server without TLS.
 
     By default the TLS port is the one after the plain port.
     """

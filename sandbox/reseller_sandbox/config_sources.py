@@ -26,7 +26,7 @@ _SWITCH = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", 
 
 
 def option(setting: Parameter) -> str:
-    """Return the option for a setting.
+    """Return the command-line option of a setting, such as ``--tls-name`` for ``tls_names``.
 
     The option of a list is singular and repeatable.
     """
@@ -35,17 +35,17 @@ def option(setting: Parameter) -> str:
 
 
 def variable(setting: Parameter) -> str:
-    """Return the environment variable for a setting."""
+    """Return the environment variable of a setting, such as ``RESELLER_SANDBOX_TLS_NAME``."""
     return f"{_PREFIX}{option(setting)[2:]}".replace("-", "_").upper()
 
 
 def variables() -> dict[str, str]:
-    """Return the environment variable of each server setting, by name."""
+    """Return the environment variables of all server settings, by the name of the setting."""
     return {setting.name: variable(setting) for setting in declared(ServerSettings)}
 
 
 def misspelt() -> Iterator[str]:
-    """Yield a message for each environment variable that resembles one for a setting."""
+    """Yield a warning for each environment variable that looks like a misspelt setting."""
     known = {name.removeprefix(_PREFIX) for name in variables().values()}
     for name in sorted(os.environ):
         word = name.removeprefix(_PREFIX)
@@ -61,7 +61,7 @@ def from_environment_and_file(known: Sequence[Parameter], folder: Path | None = 
     """
     try:
         in_file = from_file(folder or Path.cwd())
-    except FileNotFoundError:  # the working directory is gone
+    except FileNotFoundError:  # The working directory was deleted.
         in_file = {}
     names = {setting.name for setting in known}
     return merged({name: in_file[name] for name in in_file if name in names}, from_environment(known))
@@ -73,7 +73,7 @@ def merged(weaker: Mapping[str, Any], stronger: Mapping[str, Any]) -> dict[str, 
     Assumptions are merged one by one.
     """
     assumed = stronger.get("assume")
-    # The setting token_headers is a short form of this assumption.
+    # Drop the weaker ``token_headers``, which would set this assumption again.
     if isinstance(assumed, Mapping) and TOKEN_HEADERS in assumed:
         weaker = {name: value for name, value in weaker.items() if name != "token_headers"}
     both = {
@@ -96,9 +96,9 @@ def from_environment(known: Sequence[Parameter]) -> dict[str, Any]:
 def from_words(
     known: Sequence[Parameter], texts: Mapping[str, Any], spelt: Callable[[Parameter], str] = option
 ) -> dict[str, Any]:
-    """Return settings that are given as text.
+    """Read settings from text: from options or from environment variables.
 
-    Error messages name each as ``spelt`` does. Raise ``BadSetting``.
+    ``spelt`` returns the name of a setting for error messages. Raise ``BadSetting``.
     """
     names = {spelt(setting): setting.name for setting in known}
     spelt_texts = {
@@ -111,7 +111,7 @@ def from_words(
 
 
 def _value(setting: Parameter, words: Any) -> Any:
-    """Return the text of a setting as JSON.
+    """Convert the text of a setting to a JSON value.
 
     A list is several texts, or one with spaces.
     """
@@ -166,6 +166,6 @@ def _table(path: Path) -> dict[str, Any] | None:
 
 
 def _in_folder(folder: Path, value: Any, is_output: bool) -> Any:
-    """Return the path in ``folder`` if the file exists or is an output, else ``value``."""
+    """Resolve a path against ``folder`` if the file exists or is an output. Else return ``value``."""
     is_path = isinstance(value, str) and value and "\0" not in value
     return str(folder / value) if is_path and (is_output or os.path.isfile(folder / value)) else value

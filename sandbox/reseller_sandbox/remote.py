@@ -1,4 +1,4 @@
-"""The transport over HTTP to a server in another process.
+"""HTTP transport: carries out control operations on a server in another process.
 
 Results and refusals are the same as in this process.
 """
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
     from reseller_sandbox.control.records import AccountRecord
 
-#: The environment variables with the server's address and the world, for commands and child programs.
+#: Environment variables with the server's URL and the world's name, which commands and child programs read.
 URL, WORLD = "RESELLER_SANDBOX_URL", "RESELLER_SANDBOX_WORLD"
 
-#: The environment variable with the file of a trusted authority, and the equivalent variables of other
-#: programs.
+#: Environment variable with the file of a certificate authority to trust, and its equivalents for OpenSSL,
+#: requests and curl.
 AUTHORITY = "RESELLER_SANDBOX_CA"
 _ALSO = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
@@ -47,7 +47,7 @@ _ALSO = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 #: account: ``RESELLER_SANDBOX_KEY_OTHER`` is the key of the account ``other``.
 KEY, SECRET, TOKEN = "RESELLER_SANDBOX_KEY", "RESELLER_SANDBOX_SECRET", "RESELLER_SANDBOX_TOKEN"
 
-#: Seconds after which an unused connection is reopened. The server keeps it longer.
+#: Seconds after which the client reopens an idle connection, before the server closes it.
 _FRESH = 30.0
 
 
@@ -62,7 +62,7 @@ class Unreachable(ConnectionError):
 
 
 class HttpTransport:
-    """Carries out operations on one world of the server at ``url``.
+    """Transport that carries out control operations on one world of the server at ``url``.
 
     ``world`` is the name of the world. An empty name means the default world, or the world that ``url``
     names if it ends with ``/_worlds/NAME``.
@@ -106,12 +106,12 @@ class HttpTransport:
 
     @property
     def name(self) -> str:
-        """Return the name of its world."""
+        """Return the name of the world that this transport reaches."""
         return self.world or DEFAULT
 
     @property
     def prefix(self) -> str:
-        """Return the path prefix of its world, empty for the default world."""
+        """Return the path prefix of the world (``/_worlds/NAME``), empty for the default world."""
         return f"/_worlds/{quote(self.world, safe='')}" if self.world else ""
 
     def entering(self, world: str) -> HttpTransport:
@@ -119,13 +119,13 @@ class HttpTransport:
         return HttpTransport(self.url, world, self.token, self._timeout, self.authority)
 
     def carry_out(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
-        """Return the result of ``operation`` on the server."""
+        """Carry out ``operation`` on the server. Return its result, or its stream of records."""
         if operation.sort == "stream":
             return HttpSubscription(self, operation, arguments)
         return read_record(operation.result, self.answer(operation, arguments))
 
     def answer(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
-        """Return the result of ``operation`` as JSON. Raise ``Refused``."""
+        """Carry out ``operation`` on the server, and return the result as JSON. Raise ``Refused``."""
         return self.ask(*self.request_of(operation, arguments))
 
     def headers(self) -> dict[str, str]:
@@ -147,7 +147,7 @@ class HttpTransport:
         return operation.method, path, _json(written).encode()
 
     def ask(self, method: str, path: str, body: bytes = b"") -> Any:
-        """Return the JSON response of a path of the control interface.
+        """Send a request to the control interface, and return the JSON of the response.
 
         Raise ``Refused`` and ``Unreachable``.
         """
@@ -163,7 +163,7 @@ class HttpTransport:
     ) -> tuple[HTTPResponse, bytes]:
         """Send a request. Return the response and its content.
 
-        If it ``streams``, the content of a success is left unread. Raise ``Unreachable``.
+        With ``streams``, leave the content of a successful response unread. Raise ``Unreachable``.
         """
         headers = {"Content-Type": "application/json"} if body else {}
         try:
@@ -177,7 +177,7 @@ class HttpTransport:
             raise Unreachable(f"no sandbox answers at {self.url}: {reason_of(problem)}{remedy}") from None
 
     def read(self, status: int, content: bytes) -> Any:
-        """Return the JSON of a response. Raise ``Refused`` as the server refused."""
+        """Return the JSON of a response. If the server refused the request, raise ``Refused``."""
         try:
             answer = json.loads(content)
         except ValueError:
@@ -249,7 +249,7 @@ class HttpSubscription(Subscription[Any]):
         raise StopIteration
 
     def _line(self) -> str:
-        """Return the next line, or an empty one after ``close``."""
+        """Return the next line of the stream, or an empty line after ``close``."""
         line, reason = b"", ""
         try:
             line = self._response.readline()
@@ -265,13 +265,13 @@ class HttpSubscription(Subscription[Any]):
         if not self._closed:
             self._closed = True
             with suppress(OSError, AttributeError):
-                self._socket.shutdown(SHUT_RDWR)  # wakes a thread that waits for a line
+                self._socket.shutdown(SHUT_RDWR)  # Wake a thread that waits for a line.
             self._response.close()
             self._connection.close()
 
 
 def read_record(kind: Any, value: Any) -> Any:
-    """Return JSON as a value of type ``kind``: a record, or a part of one."""
+    """Convert JSON to a value of type ``kind``: a record, or a field of a record."""
     origin, parts = get_origin(kind), get_args(kind)
     if value is None:
         return None
@@ -280,7 +280,8 @@ def read_record(kind: Any, value: Any) -> Any:
     if origin is tuple:
         return tuple(read_record(parts[0], item) for item in value)
     if is_record(kind):
-        rest, _ = getattr(kind, "among", ("", ()))  # the field whose keys are flattened into the record
+        # The record's JSON has the keys of the field ``rest`` directly, not in an object of their own.
+        rest, _ = getattr(kind, "among", ("", ()))
         hints = {name: hint for name, hint in _fields(kind).items() if name.removesuffix("_") in value}
         read = {name: read_record(hint, value[name.removesuffix("_")]) for name, hint in hints.items()}
         others = {name: item for name, item in value.items() if name not in hints}
@@ -298,7 +299,7 @@ def _fields(kind: Any) -> Mapping[str, Any]:
 
 
 def trust(authority: str | None = None) -> SSLContext:
-    """Return a TLS context that trusts this machine's authorities and more files.
+    """Return a TLS context that trusts the machine's certificate authorities and given files.
 
     The files are ``authority`` and the files that environment variables name. Raise ``BadSetting`` for a file
     that cannot be used.
@@ -339,4 +340,4 @@ def _word(parameter: Parameter, value: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, default=float)  # the only other type is Decimal
+    return json.dumps(value, default=float)  # Decimal is the only type here that JSON does not know.

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 
-#: Descriptions of the compared parts whose names are not clear alone.
+#: Descriptions of compared fields for messages, if the field's name is not clear enough.
 _ABOUT = {
     "faults": "list of applied faults",
     "held_up": "delay",
@@ -87,7 +87,7 @@ S = TypeVar("S", bound=AnySandbox)
 
 
 class Replay(Quiet, Generic[S], frozen=True):
-    """The result of a replay, and the ``sandbox`` in the state that it reached.
+    """Result of a replay. ``sandbox`` is in the state after the last step.
 
     ``requests`` counts the repeated requests. ``skipped`` holds the reason for each request that could not be
     repeated, by id. ``by`` is the version that wrote the recording. ``settings`` are those of its server.
@@ -103,12 +103,12 @@ class Replay(Quiet, Generic[S], frozen=True):
 
     @property
     def identical(self) -> bool:
-        """Whether all results are the same, byte for byte."""
+        """Whether the replay gave the recorded results, byte for byte."""
         return self.difference is None
 
 
 def replay(recording: RecordedWorld | bytes | Path | str, over: Callable[[Engine, Settings], S]) -> Replay[S]:
-    """Repeat the steps of a recording, as ``reseller_sandbox.replay`` does.
+    """Repeat the steps of a recording in a new sandbox, and compare the results.
 
     ``over`` returns the sandbox of an engine. Raise ``BadRecording`` if the recording cannot be replayed.
     """
@@ -140,7 +140,7 @@ def to_json(result: Replay[Any]) -> dict[str, Any]:
 
 
 def _side_as_json(side: Any) -> Any:
-    """Return one value of a difference as JSON."""
+    """Convert a recorded or replayed value to JSON."""
     if isinstance(side, bytes):
         return side.decode("utf-8", "backslashreplace")
     if isinstance(side, tuple):
@@ -149,7 +149,7 @@ def _side_as_json(side: Any) -> Any:
 
 
 def _engine(head: RecordingHead, begin: Snapshot, settings: Settings) -> Engine:
-    """Return an engine whose default world is at ``begin``."""
+    """Return an engine whose default world starts at the snapshot ``begin``."""
     inherited = Inherited(head.keys, head.tokens)
     world = WorldDump(
         name=head.world,
@@ -240,7 +240,7 @@ class _Replaying(Generic[S]):
                 world.snapshot = world.snapshot.at(step.at)
 
     def _compare_events(self, step: RequestStep | CallStep | EndStep) -> None:
-        """Compare the timed events before a step, including those that it caused."""
+        """Compare the recorded with the replayed timed events, up to those that ``step`` caused."""
         log = self._world.snapshot.log
         self._happened += (
             event for event in log.since(self._log) if event.registry_event and event.kind != "control"
@@ -306,7 +306,7 @@ class _Replaying(Generic[S]):
 
     def _end(self, step: EndStep) -> None:
         snapshot = self._world.snapshot
-        if self._recording.head.by == program_version():  # another version may write fixtures differently
+        if self._recording.head.by == program_version():  # Another version may write the state differently.
             digest = state_digest(self.sandbox.engine, snapshot)
             if digest != step.digest:
                 self._differ(step.number, "the end", "state", step.digest, digest)
@@ -314,16 +314,16 @@ class _Replaying(Generic[S]):
             self._differ(step.number, "the end", "requests", step.requests, snapshot.requests)
 
     def _arrive(self, step: WaitingStep) -> None:
-        """Send a request that was deferred.
+        """Send a request that a fault deferred in the recording.
 
-        If no fault defers it, it takes effect at once.
+        If no fault defers it in the replay, the request takes effect at once.
         """
         reply = self._caller.take(lambda: self._environ(step.sent, ""))
         if reply.again is not None:
             self._waiting[step.waits] = reply.again
 
     def _request(self, step: RequestStep) -> Entry | None:
-        """Send a request, or let a deferred one take effect. Return its journal entry."""
+        """Send a request, or resume a deferred request. Return its journal entry."""
         if step.result.outcome in UNREAD and step.sent is not None:
             self.sandbox.app.extensions[TAKES_UNREAD](_unread(step))
         elif step.sent is not None:
@@ -366,7 +366,7 @@ def _raw(text: str) -> bytes:
 
 
 def _unread(step: RequestStep) -> Unread:
-    """Return a request that the server could not read.
+    """Rebuild a recorded request that the server could not read.
 
     The problem comes from the recorded response.
     """

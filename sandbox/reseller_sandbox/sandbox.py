@@ -1,4 +1,4 @@
-"""A sandbox: every resource over one world, in this process or on a server."""
+"""The class ``Sandbox``: all resources of one world, in this process or on a server."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-#: The account whose credentials a program gets, if the world has it.
+#: The account whose credentials a program gets. If the world has no such account, it is the first one.
 MAIN = "main"
 
 
 class RunningServer(NamedTuple):
-    """The address of a server that runs already. Without TLS, ``tls_url`` is empty."""
+    """Address of a server that was running before ``serve``. Without TLS, ``tls_url`` is empty."""
 
     host: str
     port: int
@@ -67,7 +67,7 @@ class RunningServer(NamedTuple):
 
 
 class _Port:
-    """A port of this machine, which serves a sandbox from the first use until ``close``."""
+    """Server of a sandbox on a local port. The first use of ``url`` starts it, ``close`` stops it."""
 
     def __init__(self, app: Flask, settings: Settings) -> None:
         self._app, self._settings = app, settings
@@ -75,7 +75,7 @@ class _Port:
 
     @property
     def url(self) -> str:
-        """URL of the server. Raise ``CannotListen``."""
+        """URL of the server, which the first use starts. Raise ``CannotListen``."""
         with self._lock:
             if not self._url:
                 server = self._stack.enter_context(server_of(self._app, self._settings, "127.0.0.1", 0))
@@ -104,11 +104,11 @@ class Sandbox(Resources):
     ``frozen`` to False or the fixture does.
     """
 
-    #: The prefix of the headers of a signature, and the interfaces, for its clients.
+    #: Clients sign requests with this prefix of the header names, and with these interfaces.
     header_prefix = Settings.header_prefix
     interfaces: tuple[PublicInterface, ...]
 
-    #: The name of its world if ``close`` deletes it.
+    #: Name of the fork that ``close`` deletes. Empty if this world is not a fork.
     _fork = ""
 
     @configured(Settings)
@@ -116,7 +116,7 @@ class Sandbox(Resources):
         self._hold(settings, open_worlds(settings, frozen=True, open_recording=open_recording))
 
     def _hold(self, settings: Settings, worlds: Engine) -> None:
-        """Use the worlds of an engine, and create the application that serves them."""
+        """Set the engine and its worlds, and create the Flask application that serves them."""
         self.settings = settings
         self.header_prefix = settings.header_prefix
         self.interfaces = public_interfaces(tuple(settings.interfaces))
@@ -134,7 +134,7 @@ class Sandbox(Resources):
 
     @classmethod
     def through(cls, transport: Transport, header_prefix: str = header_prefix) -> Self:
-        """Return the sandbox of the world that ``transport`` leads to."""
+        """Return the sandbox of the world that ``transport`` reaches."""
         sandbox = cls.__new__(cls)
         sandbox.header_prefix = header_prefix
         sandbox.interfaces = public_interfaces()
@@ -155,25 +155,25 @@ class Sandbox(Resources):
             __tracebackhide__ = True
             if name in _OWN:
                 raise AttributeError(f"{name} exists only for a sandbox in this process, not for a server")
-            if name.startswith("__"):  # Python asks for these, for example to copy: no misspelling
+            if name.startswith("__"):  # Python itself looks these up, for example in ``copy``.
                 raise AttributeError(name)
             raise AttributeError(f"a sandbox has no {name!r}{nearest(name, (*self.resources(), *_OWN))}")
 
     def _enter(self, transport: Transport) -> None:
-        """Create every resource over the world that ``transport`` leads to."""
+        """Create the resources, which act on the world that ``transport`` reaches."""
         self.transport = transport
         self.reach(transport)
         if isinstance(transport, LocalTransport):
             self.world: World = transport.world
 
     def fork(self, **options: Unpack[ForkOptions]) -> Self:
-        """Return a sandbox of a new world with its own credentials.
+        """Fork the world, and return a sandbox of the new world with its own credentials.
 
-        By default the new world is a copy of this one. For the parameters, see ``Worlds.fork``. The new world
-        is deleted when you call ``close`` or leave the ``with`` block.
+        By default, the new world is a copy of this one. For the parameters, see ``Worlds.fork``. The new
+        world is deleted when you call ``close`` or leave the ``with`` block.
         """
         __tracebackhide__ = True
-        if isinstance(self.transport, LocalTransport):  # skips building the record of the new world
+        if isinstance(self.transport, LocalTransport):  # Skip the record of the new world, for speed.
             transport: Transport = fork_world(self.transport, options)
         else:
             transport = self.transport.entering(self.worlds.fork(**options).name)
@@ -203,7 +203,7 @@ class Sandbox(Resources):
         try:
             if forked and isinstance(self.transport, LocalTransport):
                 if not self.transport.is_outdated:
-                    self.transport.worlds.drop(forked)  # skips listing the other worlds
+                    self.transport.worlds.drop(forked)  # Skip the list of the other worlds, for speed.
             elif forked:
                 self.worlds.remove(forked)
         except Refused as refused:
@@ -264,13 +264,13 @@ class Sandbox(Resources):
         return self.snapshots.add(name)
 
     def restore(self, name: str) -> RewindResult:
-        """Go back to a snapshot. Return the branch that keeps the old future, too."""
+        """Go back to a snapshot. The result has the branch that keeps the abandoned future."""
         return self.snapshots.restore(name)
 
     def rewind(self, request: str, *, side: Literal["before", "after"] = "before") -> RewindResult:
         """Go back to before a request, or to just after it.
 
-        Return the branch that keeps the old future, too.
+        The result has the branch that keeps the abandoned future.
         """
         return self.history.rewind(request, side=side)
 
@@ -284,7 +284,7 @@ class Sandbox(Resources):
     def diff(
         self, earlier: str = "start", later: str = "now", *, limit: int = 100, start: int = 0
     ) -> Difference:
-        """Return the differences between two points. See ``History.diff``."""
+        """Return the differences between two points in the world's past. See ``History.diff``."""
         return self.history.diff(earlier, later, limit=limit, start=start)
 
     def export(self) -> str:
@@ -325,7 +325,7 @@ class Sandbox(Resources):
 
     @contextmanager
     def intercept(self, *urls: str, others: Others = "network", real_time: bool = False) -> Iterator[Self]:
-        """Route calls of httpx, requests, urllib3 and aiohttp to this sandbox during the context.
+        """Send requests of httpx, requests, urllib3 and aiohttp to this sandbox during the context.
 
         >>> with sandbox.intercept("https://api.example.test"):
         ...     httpx.get("https://api.example.test/v3/balance")
@@ -394,14 +394,14 @@ def _running(transport: HttpTransport, *, has_port: bool, tls: bool) -> RunningS
 def intercept(
     *urls: str, others: Others = "network", real_time: bool = False, **settings: Any
 ) -> Callable[[Function], Function]:
-    """Return a decorator that routes a function's calls to ``urls`` to a sandbox.
+    """Return a decorator. Inside the function, requests to ``urls`` go to a sandbox.
 
     >>> @reseller_sandbox.intercept("https://api.example.test")
     ... def test_an_order(reseller_sandbox):
     ...     ...
 
-    If the function gets the fixture ``reseller_sandbox``, the calls reach that world. Otherwise each call of
-    the function has a new ``Sandbox`` with these ``settings``. The function can be asynchronous. For the
+    If the function gets the fixture ``reseller_sandbox``, the requests reach that world. Otherwise each call
+    of the function has a new ``Sandbox`` with these ``settings``. The function can be asynchronous. For the
     other parameters, see ``Sandbox.intercept``.
     """
 
@@ -461,6 +461,6 @@ def replay(recording: RecordedWorld | bytes | Path | str) -> replaying.Replay[Sa
 
 
 def open_recording(recording: bytes) -> ReplayResult:
-    """Return the world that results from a replay. Raise ``BadRecording``."""
+    """Replay a recording, and return the world at its end. Raise ``BadRecording``."""
     result = replay(recording)
     return ReplayResult(WorldDump.of(result.sandbox.world), str(result.difference or ""), result.notes)

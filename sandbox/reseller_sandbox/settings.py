@@ -52,7 +52,7 @@ TOKEN_HEADERS = public_name("token_headers")
 
 
 class BadSetting(ValueError):
-    """A setting is wrong. The message gives the setting and the reason."""
+    """A setting is invalid. The message gives the setting and the reason."""
 
 
 def require_known(names: Iterable[str], known: Collection[str]) -> None:
@@ -68,7 +68,7 @@ def _path(value: Any) -> str:
 
 
 def _fixture(value: Any) -> str:
-    from reseller_sandbox import fixture  # import late, because YAML is slow to load
+    from reseller_sandbox import fixture  # Import late, because YAML is slow to load.
 
     try:
         fixture.find(path := _path(value))
@@ -84,14 +84,14 @@ def _profile(value: Any) -> str:
 
 
 def _profile_file(value: Any) -> Mapping[str, object]:
-    """Return the assumptions in the file of a profile.
+    """Return the assumptions in a profile file.
 
     The file is a fixture. All its other keys are ignored.
     """
     from reseller_sandbox import fixture
 
     path = Path(_path(value))
-    if not os.path.isfile(path):  # unlike Path.is_file, false for a name that is too long
+    if not os.path.isfile(path):  # ``Path.is_file`` would raise for a name that is too long.
         near = nearest(str(value), PROFILES)
         raise ValueError(f"must be {', '.join(PROFILES)} or a file, not {shortened(value)}{near}")
     try:
@@ -109,7 +109,7 @@ def profile_of(setting: str) -> Assumptions:
         return profile_called(setting)
     try:
         return Assumptions().with_values(_profile_file(setting))
-    except ValueError as problem:  # the file has changed since the setting was read
+    except ValueError as problem:  # The file was valid when the setting was read, but has changed.
         raise BadSetting(f"profile {problem}") from None
 
 
@@ -131,9 +131,8 @@ def _assumed(value: Any) -> dict[str, object]:
     flat = _flat(mapping(value))
     try:
         read_values(flat)
-    except (
-        Within
-    ) as problem:  # because a message begins with an option or a variable, not with a place in its value
+    except Within as problem:
+        # ``Within`` would name a place in the value. A message begins with the option or variable.
         raise ValueError(f"is invalid: {problem}") from None
     return flat
 
@@ -167,7 +166,7 @@ def _items(value: Any) -> list[Any]:
 
 
 def _each(read_one: Callable[[Any], T]) -> Kind[tuple[T, ...]]:
-    """Return the kind of one or several values that ``read_one`` reads."""
+    """Return a kind that reads one value or a list of values with ``read_one``."""
     return Kind({"type": "array"}, lambda value: tuple(map(read_one, _items(value))))
 
 
@@ -194,12 +193,12 @@ def _shard(value: Any) -> str:
 
 _POSITIVE = whole(1, MOST)
 _SHARD = Kind({"type": "string"}, _shard)
-_HOST = matching(r"[!-~]*", "an address or a name")  # an empty string means all addresses
+_HOST = matching(r"[!-~]*", "an address or a name")  # An empty string means all addresses.
 _PREFIX = matching(r"[A-Za-z0-9-]*", "the beginning of a header's name: letters, digits and hyphens")
 _INTERFACE = matching(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", "package.module:NAME")
 _TOKEN = matching(r"[!-~]+", "printable ASCII characters without spaces", is_secret=True)
 
-#: The kinds of paths. A fixture can also be the name of a packaged one.
+#: Kinds of paths. FIXTURE and PROFILE also accept the name of a packaged fixture or profile.
 FIXTURE = Kind({"type": "string", "format": "path"}, _fixture)
 FILE = Kind({"type": "string", "format": "path"}, _path)
 PROFILE = Kind({"type": "string", "format": "path", "examples": list(PROFILES)}, _profile)
@@ -207,20 +206,24 @@ PROFILE = Kind({"type": "string", "format": "path", "examples": list(PROFILES)},
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceSettings(Limits):
-    """The settings that hold for every world of a service, from its start to its end.
+    """Settings of a whole service. They hold for all its worlds and cannot change while it runs.
 
     Args:
-        public_urls: The URL of the service for clients behind a proxy. Clients sign this URL. Control
-            requests can use its host name. Can be repeated.
-        header_prefix: The prefix of the header names of signatures.
-        interfaces: An additional interface for clients, as package.module:NAME. Can be repeated.
+        public_urls: A URL at which clients reach the server through a proxy. Clients sign this URL, and its
+            host name is allowed in control requests. Can be repeated.
+        header_prefix: The prefix of the headers that sign a request: X-SVC- gives X-SVC-APIKEY and
+            X-SVC-SIGNATURE.
+        interfaces: An additional API that the server offers, as package.module:NAME of its PublicInterface.
+            Can be repeated.
         max_body: The maximum size of a request body in bytes.
-        max_control_body: The maximum size of a request body to /_sandbox in bytes. It can hold whole worlds.
-        max_connections: The maximum number of connections. Further clients get 503.
-        control_token: The token that requests to /_sandbox must carry, as X-Sandbox-Token.
-        control_open: Accept requests to /_sandbox without a token, from any client.
-        shard: The name of this server among parallel servers, such as s3. All its identifiers begin with this
-            name. The value hostname takes the number at the end of the host name.
+        max_control_body: The maximum size in bytes of a request body to /_sandbox, which can be a whole
+            world.
+        max_connections: The maximum number of open connections. Further clients get the status 503.
+        control_token: The token that each request to /_sandbox must send in the header X-Sandbox-Token.
+        control_open: Accept requests to /_sandbox without a token, even from other machines.
+        shard: The name of this server, such as s3, if several servers share the load. Its worlds and
+            credentials begin with this name. The value hostname means s and the number at the end of the
+            machine's host name.
     """
 
     public_urls: Annotated[Sequence[str], _each(read_url)] = ()
@@ -236,18 +239,22 @@ class ServiceSettings(Limits):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(ServiceSettings):
-    """The settings of one sandbox: those of its first world and of its service.
+    """Settings of one sandbox: of its default world, and of the whole service.
 
     Raise ``BadSetting``.
 
     Args:
-        fixture: The name of a packaged fixture, or a file.
-        now: The instant at which the world's clock starts (ISO 8601), or real for the present time.
-        frozen: Whether the clock stands still. By default, it stands still in Python and runs in a server.
-        seed: The seed of generated codes and identifiers.
-        assume: The assumption for a point that the contract leaves open. Can be repeated.
-        profile: A whole set of assumptions: documented, observed, or a file that calibrate has written.
-        token_headers: The headers that can carry a v2.0 token. Short for v2.token_headers. Can be repeated.
+        fixture: The initial state: the name of a packaged fixture, or a fixture file.
+        now: The start time of the world's clock (ISO 8601). The value real means the present time.
+        frozen: Whether the world's clock stands still. By default, it is frozen in Python and runs in a
+            server.
+        seed: The seed of generated codes and identifiers. The same seed gives the same values.
+        assume: An assumption about behaviour that the contract leaves open, such as
+            v3.errors.http_status=always_200. Can be repeated.
+        profile: The set of assumptions to begin with: documented, observed, or a file that calibrate --write
+            wrote.
+        token_headers: A header that can carry the v2.0 token. Short for the assumption v2.token_headers. Can
+            be repeated.
     """
 
     fixture: Annotated[str | Path, FIXTURE] = field(default="default", kw_only=False)
@@ -276,7 +283,7 @@ class Settings(ServiceSettings):
 
     @property
     def own_names(self) -> Sequence[str]:
-        """Return the names for the certificate of a server."""
+        """Return the additional names in the server's TLS certificate."""
         return getattr(self, "tls_names", ())
 
 
@@ -286,19 +293,21 @@ class ServerSettings(Settings):
 
     Args:
         host: The address to listen on.
-        port: The port to listen on. 0 takes any free port, and the first line of output shows it.
+        port: The port to listen on. With 0, the server takes a free port and prints it in its first line.
         tls: Also serve HTTPS, on a separate port, with a certificate that the server makes.
         tls_port: The port for HTTPS. By default, the port after --port, or any free port if --port is 0.
-        tls_names: A name or an address for the certificate, in addition to localhost. Can be repeated.
-        tls_folder: The folder for the certificate authority, so that clients trust the next run too. By
-            default each run makes a new authority.
-        certfile: The certificate (PEM) for TLS: on --port, or with --tls on the port for HTTPS.
-        keyfile: The key of the certificate, if it is in a separate file.
+        tls_names: A host name or IP address for the certificate, in addition to localhost. Can be repeated.
+        tls_folder: The folder that keeps the certificate authority, so that clients trust later runs too. By
+            default, each run makes a new authority.
+        certfile: Your own TLS certificate (PEM file). It is used on --port, or with --tls on the port for
+            HTTPS.
+        keyfile: The private key of the certificate, if the key is in a separate file.
         quiet: Do not print a line for each request.
-        log: The format of the log lines: json, or text. The format text leaves out requests by the page.
-        ready_file: A file that exists while the server listens. It holds the addresses in JSON.
-        watch: Load the fixture again after each edit.
-        state_file: A file that keeps the worlds between runs. If it exists, the worlds continue from it.
+        log: The format of the log lines: text or json. The text log leaves out read requests of the page.
+        ready_file: A file that exists while the server listens. It contains the server's URLs as JSON.
+        watch: Load the fixture again each time its file is edited.
+        state_file: A file that keeps the worlds between runs. If the file exists, the server starts with its
+            worlds.
     """
 
     host: Annotated[str, _HOST] = "127.0.0.1"
@@ -321,16 +330,17 @@ DEFAULT_URL = f"http://{ServerSettings.host}:{ServerSettings.port}"
 
 
 def help_of(typed: type) -> Mapping[str, str]:
-    """Return the help line of each setting."""
+    """Return the help text of each setting, by the setting's name."""
     return {name: line for base in typed.__mro__ for name, line in documented_parameters(base).items()}
 
 
 def configured(
     settings: Callable[P, S],
 ) -> Callable[[Callable[[M, S], None]], Callable[Concatenate[M, P], None]]:
-    """Give a method the parameters of ``settings``. Call it with the settings object.
+    """Return a decorator for a method that takes the fields of ``settings`` as parameters.
 
-    Mistakes in a call, unknown names included, raise ``BadSetting``.
+    The decorated method itself gets the settings object. A call with an unknown name or an invalid value
+    raises ``BadSetting``.
     """
 
     def decorate(method: Callable[[M, S], None]) -> Callable[Concatenate[M, P], None]:
