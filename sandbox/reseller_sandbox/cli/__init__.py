@@ -1,1 +1,1 @@
-"""Command line: ``main`` is the command, and each other module is one part of it."""
+"""Command line: ``main`` is the command ``reseller-sandbox``, other modules are its subcommands."""

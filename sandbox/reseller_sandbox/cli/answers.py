@@ -16,7 +16,7 @@ from reseller_sandbox.values.text_checks import plural
 if TYPE_CHECKING:
     from reseller_sandbox.tools.calibrate.formats import Exchange
 
-#: Headers that are not recorded: those of one connection or one moment, and cookies.
+#: Headers to leave out: cookies, and headers about one connection (``Keep-Alive``) or instant (``Date``).
 _OMITTED = re.compile(
     r"(?i)connection|keep-alive|transfer-encoding|upgrade|content-.*|date|set-cookie|server|vary|via|age|"
     r"expires|alt-svc|strict-transport-security|x-sandbox-.*|access-control-.*|cf-.*|nel|report-to|:.*"
@@ -25,7 +25,7 @@ _OMITTED = re.compile(
 
 @click.command("record", cls=Command)
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
-@click.option("--host", required=True, help="Host whose answers to record.")
+@click.option("--host", required=True, help="Host whose responses to record. Other hosts are ignored.")
 @click.option(
     "-o",
     "--output",
@@ -33,13 +33,14 @@ _OMITTED = re.compile(
     help="File to write. Default: standard output.",
 )
 def answers_record(file: Path, host: str, output: Path | None) -> None:
-    """Write a fixture with canned answers from FILE, such as an HTTP archive (HAR).
+    """Write the responses recorded in FILE, such as a HAR file, as canned answers of a fixture.
 
-    Browsers and proxies write such archives. FILE can also have the other formats of calibrate. Requests that
-    an operation of the contract takes are left out. Secrets are masked. Several answers to one request become
-    a sequence.
+    Browsers and proxies write HAR files (HTTP archives). FILE can also have another format that calibrate
+    reads. Requests that belong to an operation of the contract are left out. Secrets are masked. Several
+    responses to the same request become a sequence.
     """
-    from reseller_sandbox.answers import free_name, read_answer  # late, because the help needs no interfaces
+    # Import late, because ``--help`` does not need it.
+    from reseller_sandbox.answers import free_name, read_answer
     from reseller_sandbox.app_factory import vocabulary
     from reseller_sandbox.fixture.yaml_writer import as_yaml
     from reseller_sandbox.tools.calibrate.formats import Exchange, exchanges, url_parts
@@ -57,7 +58,7 @@ def answers_record(file: Path, host: str, output: Path | None) -> None:
         response = _response(exchange)
         try:
             read_answer({"method": method, "path": path, **response}, vocabulary())
-        except ValueError:  # an operation of the contract, or a method such as HEAD
+        except ValueError:  # The request belongs to the contract, or its method is unusual, such as HEAD.
             left_out += 1
             continue
         responses = recorded.setdefault((method, path), [])

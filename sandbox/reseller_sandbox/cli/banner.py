@@ -16,15 +16,15 @@ from reseller_sandbox.web.access_control import is_loopback
 from reseller_sandbox.web.interfaces import PublicInterface, UnsignedRequest
 from reseller_sandbox.worlds import World
 
-#: The columns without secrets. A server that other machines can reach shows only these, because its output is
-#: often stored.
+#: The table columns without secrets. A server that other machines can reach shows only these columns, because
+#: its output often goes to a stored log.
 _PUBLIC = ("account", "client-id", "balance")
 
 
 def banner(
     world: World, server: Server, fixture: str, prefix: str, interfaces: Sequence[PublicInterface]
 ) -> str:
-    """Return the start-up message of a server. It has no secret if other machines can reach the server."""
+    """Return the start-up message of a server, without secrets if other machines can reach it."""
     url = server.tls_url or server.url
     urls = dict.fromkeys((url, server.url))
     state = world.state
@@ -65,7 +65,7 @@ def banner(
 def _trust(authority: str) -> Iterator[str]:
     """Yield the lines that explain how clients trust the certificate."""
     path = shlex.quote(authority)
-    yield "  For clients to trust it:"
+    yield "  For clients to trust its certificate:"
     yield from (f"    export {name}={path}" for name in VARIABLES)
     yield f"    PHP: php -d curl.cainfo={path} -d openssl.cafile={path} …"
     yield f"    Java: keytool -importcert -noprompt -file {path} -alias reseller-sandbox \\"
@@ -81,7 +81,7 @@ def _commands(
     interfaces: Iterable[PublicInterface],
     authority: str | None,
 ) -> Iterator[str]:
-    """Yield the examples of each interface as complete curl commands of ``account``."""
+    """Yield each interface's example requests as curl commands with credentials of ``account``."""
     for interface in interfaces:
         for example in interface.examples:
             unsigned = UnsignedRequest(
@@ -91,7 +91,7 @@ def _commands(
 
 
 def _row(account: Account, credentials: Mapping[str, str]) -> dict[str, str]:
-    """Return the cells of an account. ``credentials`` maps each heading to its field."""
+    """Return the table cells of an account, by column heading. ``credentials`` maps headings to fields."""
     return {
         "account": account.name,
         "client-id": str(account.client_id),

@@ -1,4 +1,4 @@
-"""Base of every command: its help, and standard streams, which may be closed or full."""
+"""Base class of every command, exit statuses, and output to streams that may be closed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from reseller_sandbox.refusals import CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG
 from reseller_sandbox.values.parameters import docstring
 from reseller_sandbox.values.text_checks import printable
 
-#: Exit status of a failed command: a server or a check refused, the arguments are unusable, no server
-#: answers, the reader of the output has left.
+#: Exit statuses of a failed command. REFUSED: the server or a check said no. UNUSABLE: an argument or a file
+#: is invalid. UNREACHABLE: no server answers. UNREAD: the program that reads the output closed the pipe.
 REFUSED, UNUSABLE, UNREACHABLE, UNREAD = 1, 2, 3, 141
 
-#: Names of the errors for unusable settings and files. Most commands do not load the modules of all of them.
+#: Class names of errors for unusable settings and files. They are names, not classes, because most commands
+#: need not load all of these modules.
 _UNUSABLE = {"BadSetting", "FixtureError", "CannotListen", "BadRecording", "UnusableTranscript"}
 
 _TOKEN_RULES = (CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG)
@@ -32,13 +33,13 @@ EXITS = (
 
 _JSON: dict[str, Any] = {"is_flag": True, "help": "Print JSON, for programs."}
 
-#: The option of commands that print for people unless it is given: as a parameter, and as a decorator.
+#: The option ``--json``, as a parameter object and as a decorator. Without it, commands print for people.
 JSON = click.Option(["--json", "as_json"], **_JSON)
 AS_JSON = click.option("--json", "as_json", **_JSON)
 
 
 class Command(click.Command):
-    """Command whose help is its docstring, under ``python -OO`` too."""
+    """Command whose help is its docstring, even under ``python -OO``."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -53,9 +54,9 @@ def say_json(value: Any) -> None:
 
 
 def exit_on_error(problem: Exception) -> NoReturn:
-    """End the program with the message and the status of an expected error. Raise any other error again."""
+    """Exit with the message and the status of an expected error. Raise any other error again."""
     names = {kind.__name__ for kind in type(problem).__mro__}
-    if isinstance(problem, BrokenPipeError):  # because the reader of the output has left
+    if isinstance(problem, BrokenPipeError):  # The program that reads the output closed the pipe.
         give_up("", UNREAD)
     if isinstance(problem, Refused):
         remedy = " Use --control-token TOKEN." if problem.rule in _TOKEN_RULES else ""
@@ -70,11 +71,12 @@ def exit_on_error(problem: Exception) -> NoReturn:
 
 
 def give_up(message: str, status: int = UNUSABLE) -> NoReturn:
-    """Print the reason to standard error, if it is open, and end the program with ``status``."""
+    """Print ``message`` to standard error, if that is open, and exit with ``status``."""
     lines = "\n".join(map(printable, message.split("\n")))
     with suppress(OSError):
         click.echo(f"{PROGRAM}: {lines}" if message else "", err=True, nl=bool(message))
-    # Redirect standard output, because the interpreter would report the unwritten rest again at its end.
+    # Redirect standard output. Otherwise the interpreter would write the rest at exit, and report the same
+    # error again.
     with suppress(OSError, AttributeError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(status)

@@ -1,4 +1,4 @@
-"""Command ``calibrate``, which reads transcripts of a real service."""
+"""Command ``calibrate``, which finds assumptions in recorded traffic of a real service."""
 
 from __future__ import annotations
 
@@ -25,16 +25,20 @@ _EXITS = (
     "target",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="File to write a profile to, for --profile.",
+    help="Profile file to write. Pass it to serve --profile.",
 )
 @click.option(
-    "--fixture", metavar="PATH", help="Fixture of the initial state: zones and prices, accounts and names."
+    "--fixture",
+    metavar="PATH",
+    help="Fixture of the service's state before the first request: zones, prices, accounts and names.",
 )
-@click.option("--host", default="", metavar="NAME", help="Host of the service. Skip requests to other hosts.")
+@click.option(
+    "--host", default="", metavar="NAME", help="Host of the service. Requests to other hosts are skipped."
+)
 @click.option(
     "--against",
     metavar="PROFILE",
-    help="Profile, or its file. Report how the service differs from it, and nothing else.",
+    help="Profile name or file to compare with. Report only how the service differs from this profile.",
 )
 @AS_JSON
 @click.pass_context
@@ -47,13 +51,12 @@ def calibrate(
     against: str | None,
     as_json: bool,
 ) -> None:
-    """Determine assumptions that the contract leaves open from transcripts of a real service.
+    """Read recorded traffic of a real service, and find the assumptions that are true for it.
 
-    Each of FILES is a HAR file, as browsers and proxies write it, also compressed, a cassette of VCR, a
-    collection of Postman with saved responses, a recorded mapping of WireMock, the output of curl -v, or a
-    recording or the output of journal find --json of a sandbox. - is standard input. The command sends no
-    requests. With a fixture of the state before the first request, it determines more
-    assumptions: those that depend on prices, on terms and on earlier requests.
+    Each of FILES is a HAR file of a browser or proxy (also compressed), a VCR cassette, a Postman collection
+    with saved responses, a recorded WireMock mapping, the output of curl -v, or a recording or the output of
+    journal find --json of a sandbox. - is standard input. The command sends no requests. With --fixture, it
+    also finds assumptions that depend on prices, on terms and on earlier requests.
     """
     profile = None if against is None else profile_of(str(Settings(profile=against).profile))
     transcripts = [read_transcript(file, host) for file in files]

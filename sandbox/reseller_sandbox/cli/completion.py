@@ -22,7 +22,7 @@ _ZSH = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -u }\n
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.option("--install", is_flag=True, help="Write the script to a file that the shell loads at its start.")
 def completion(shell: str, install: bool) -> None:
-    """Print or install the shell completion of commands and options."""
+    """Print or install the script that lets a shell complete commands and options."""
     if not install:
         click.echo(_script(shell))
         return
@@ -54,7 +54,7 @@ def _install(shell: str) -> list[Path]:
 
 
 def _add_line(start: Path, place: Path) -> bool:
-    """Add a line to ``start`` that loads ``place``. Return False if ``start`` has the line already."""
+    """Add a line that loads the script ``place`` to the start-up file ``start``, if it is missing."""
     line = f". {shlex.quote(str(place))}"
     text = start.read_text("utf-8", "replace") if start.exists() else ""
     if line in text.splitlines():
@@ -65,13 +65,13 @@ def _add_line(start: Path, place: Path) -> bool:
 
 
 def _folder(variable: str, default: str) -> Path:
-    """Return the folder that a variable names, or the default folder in the home folder."""
+    """Return the folder in an environment variable, or else ``default`` in the home folder."""
     path = os.environ.get(variable)
     return Path(path) if path else _home() / default
 
 
 def _home() -> Path:
-    """Return the user's home folder. End the program if there is none."""
+    """Return the user's home folder. If it does not exist, exit with a message."""
     home = os.environ.get("HOME", os.path.expanduser("~"))
     if not (os.path.isabs(home) and os.path.isdir(home)):
         give_up(f"the home folder {home!r} does not exist. Set HOME, or print the script without --install")

@@ -1,4 +1,4 @@
-"""Command that reports the coverage of a running server as lines, as JSON or as a page."""
+"""Command ``coverage``: reports the coverage of a running server as text, JSON or HTML."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from reseller_sandbox.sandbox import Sandbox
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write a report to, as a page for a browser.",
+    help="File to write the report to, as an HTML page.",
 )
-@click.option("--operation", help="Pattern of the operations to report, such as *renew*.")
+@click.option("--operation", help="Report only operations that match this pattern, such as *renew*.")
 def coverage(as_json: bool, html: Path | None, operation: str | None, server: HttpTransport) -> None:
-    """Print the coverage of the contract by the requests to a server, in all its worlds or in --world."""
+    """Print how much of the contract the requests to a server have used.
+
+    The report covers all worlds of the server, or only --world.
+    """
     coverage_items = Sandbox.through(server).coverage.items(
         operation=operation, seen=True, everywhere=not server.world
     )

@@ -12,19 +12,24 @@ from reseller_sandbox.cli.lazy_groups import Listing
 
 #: Each command with the file that it prints, and a description.
 _FILES = {
-    "dockerfile": ("Dockerfile", "A small image, everything in it pinned by hash, without any rights."),
-    "compose": ("compose.yaml", "The image in Docker Compose, with a read-only file system."),
+    "dockerfile": ("Dockerfile", "A small image without privileges, with every package pinned by its hash."),
+    "compose": ("compose.yaml", "A server in Docker Compose, with a read-only file system."),
     "compose-shards": ("compose-shards.yaml", "Four shards and their router in Docker Compose."),
     "kubernetes": ("kubernetes.yaml", "A Deployment and a Service for Kubernetes."),
     "kubernetes-shards": ("kubernetes-shards.yaml", "A StatefulSet of four shards, and their router."),
     "nginx": ("nginx.conf", "A configuration of nginx, which sends each request to the shard of its world."),
     "github-actions": ("github-actions.yaml", "A workflow of GitHub Actions that starts a server."),
-    "github-actions-service": ("github-actions-service.yaml", "The same with the image beside the job."),
+    "github-actions-service": (
+        "github-actions-service.yaml",
+        "A workflow of GitHub Actions that runs the image as a service container.",
+    ),
     "gitlab-ci": ("gitlab-ci.yaml", "A job for GitLab CI that starts a server."),
-    "gitlab-ci-service": ("gitlab-ci-service.yaml", "The same with the image beside the job."),
+    "gitlab-ci-service": ("gitlab-ci-service.yaml", "A job for GitLab CI that runs the image as a service."),
 }
 
-deploy = Listing("deploy", help="Print files that run a sandbox elsewhere. Edit them as you need.")
+deploy = Listing(
+    "deploy", help="Print files that run a sandbox in containers or in CI. Edit them as you need."
+)
 
 
 def _add(name: str, file: str, about: str) -> None:

@@ -29,11 +29,13 @@ fixture = Listing("fixture", help="Write or validate a fixture, and show the for
 @click.argument("files", nargs=-1, required=True)
 @AS_JSON
 def fixture_validate(files: tuple[str, ...], as_json: bool) -> None:
-    """Validate fixtures: print every mistake with its place, or the contents of each file.
+    """Check fixtures, and print every mistake with its place in the file.
 
-    The exit status is 1 after a mistake.
+    For a valid fixture, the command prints the numbers of zones, accounts and orders. If a fixture has a
+    mistake, the exit status is 1.
     """
-    from reseller_sandbox.app_factory import vocabulary  # the other commands need no Flask
+    # Import late, because other commands do not need Flask.
+    from reseller_sandbox.app_factory import vocabulary
 
     results: list[dict[str, Any]] = []
     words = vocabulary()
@@ -45,7 +47,7 @@ def fixture_validate(files: tuple[str, ...], as_json: bool) -> None:
             if not as_json:
                 click.echo(str(problem), err=True)
         else:
-            accounts = len(state.accounts) - 1  # every world has the account of the other registrars
+            accounts = len(state.accounts) - 1  # Every world also has one account for all other registrars.
             counts = {"zone": len(state.zones), "account": accounts, "order": len(state.orders)}
             results.append({"file": file, **{f"{noun}s": counts[noun] for noun in counts}, "problems": []})
             if not as_json:
@@ -63,7 +65,7 @@ def fixture_new(file: Path | None) -> None:
 
 
 def _write(file: Path | None, content: str) -> None:
-    """Write a fixture to a new file, or print it."""
+    """Write ``content`` to the new file ``file``, or print it if ``file`` is None."""
     if file is None:
         click.echo(content, nl=False)
         return
@@ -75,7 +77,11 @@ def _write(file: Path | None, content: str) -> None:
 @fixture.command("generate", cls=Command)
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option(
-    "--names", default=1000, show_default=True, type=click.IntRange(1, 200_000), help="Number of names."
+    "--names",
+    default=1000,
+    show_default=True,
+    type=click.IntRange(1, 200_000),
+    help="Number of domain names.",
 )
 @click.option(
     "--seed",
@@ -83,17 +89,20 @@ def _write(file: Path | None, content: str) -> None:
     show_default=True,
     help="Seed of the generated values. The same seed gives the same bytes.",
 )
-@click.option("--zones", default="com,com.ua", show_default=True, help="Zones, separated by commas.")
+@click.option(
+    "--zones", default="com,com.ua", show_default=True, help="Zones of the names, separated by commas."
+)
 @click.option(
     "--spread",
     default=",".join(SPREADS),
     show_default=True,
-    help="Properties that vary among the names, separated by commas.",
+    help="Properties in which the names differ, separated by commas.",
 )
 def fixture_generate(file: Path | None, names: int, seed: str, zones: str, spread: str) -> None:
     """Write a large fixture to the new file FILE, or print it.
 
-    Its names are spread over all stages and ages. Some are premium, internationalised, or in a transfer.
+    Its names are in all lifecycle stages and have different ages. Some are premium, internationalised, or in
+    a transfer.
     """
     known = [
         Parameter("zones", listed(kind_of(Zone)), True),
@@ -113,7 +122,7 @@ def fixture_schema() -> None:
 
 @fixture.command("example", cls=Command)
 def fixture_example() -> None:
-    """Print an example of every section, with every key and its meaning."""
+    """Print an example fixture that has every section and every key, with its meaning."""
     click.echo(example(), nl=False)
 
 
@@ -123,7 +132,7 @@ def fixture_example() -> None:
     "chosen",
     default="documented",
     show_default=True,
-    help="Profile to list: documented, observed, or the path of a file.",
+    help="Profile whose values to list: documented, observed, or the path of a file.",
 )
 @AS_JSON
 def assumptions(chosen: str, as_json: bool) -> None:
@@ -138,7 +147,7 @@ def assumptions(chosen: str, as_json: bool) -> None:
 
 
 @click.command(cls=Command)
-@click.option("--fixture", "path", help="Fixture whose lifecycle is printed.  [default: default]")
+@click.option("--fixture", "path", help="Fixture whose rules the lifecycle follows.  [default: default]")
 def lifecycle(path: str | None) -> None:
-    """Print the life of a name as a Mermaid state diagram."""
+    """Print the lifecycle of a domain name as a Mermaid state diagram."""
     click.echo(mermaid(None if path is None else fixtures.load(fixtures.find(path)).state))

@@ -1,4 +1,4 @@
-"""``serve --watch``: reload of the fixture when one of its files is edited."""
+"""Option ``serve --watch``: loads the fixture again when one of its files is edited."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reseller_sandbox.worlds import Engine, Snapshot
 
 log = logging.getLogger("reseller_sandbox")
 
-#: Poll interval of the files in seconds.
+#: Interval in seconds at which the files are checked for edits.
 PAUSE = 1.0
 
 
@@ -39,7 +39,7 @@ def watching(watch: Watch, worlds: Engine) -> Iterator[None]:
 
 
 class Watch:
-    """Watcher that loads an edited fixture of ``settings`` into the default world, as a restart does.
+    """Loads the fixture of ``settings`` into the default world again after each edit.
 
     Create it before the worlds read the fixture, because it detects only later edits.
     """
@@ -49,13 +49,13 @@ class Watch:
         self._files: set[Path] = {fixture.find(str(settings.fixture))}
         try:
             self._initial_snapshot()
-        except BadSetting:  # The start of the server, or the first call of ``look``, reports it.
+        except BadSetting:  # The server's start or the first ``look`` reports the mistake.
             self._seen: Mapping[Path, tuple[int, ...]] = {}
         else:
             self._seen = self._versions()
 
     def look(self, worlds: Engine) -> None:
-        """Load the fixture if it has changed. Log an invalid fixture."""
+        """Load the fixture if a file of it has changed. Log the mistakes of an invalid fixture."""
         versions = self._versions()
         if versions == self._seen:
             return

@@ -1,4 +1,4 @@
-"""Groups of commands that are listed by their summaries and loaded lazily."""
+"""Command groups whose help lists all commands without loading their modules."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from reseller_sandbox.cli.base import Command
 from reseller_sandbox.values.parameters import docstring, unmarked
 from reseller_sandbox.values.text_checks import Synonyms, nearest
 
-#: Maximum size of a group that lists all of its commands after an unknown one.
+#: After an unknown command, a group with at most this many commands lists all of them.
 _FEW = 12
 
 
 class Listing(click.Group):
-    """Group of commands listed by their ``summaries``, so that ``get_command`` can load them lazily."""
+    """Command group whose help uses ``summaries``, so that a command is loaded only when it runs."""
 
     command_class = Command
 
@@ -27,7 +27,7 @@ class Listing(click.Group):
     synonyms: Synonyms = MappingProxyType({})
 
     def summaries(self) -> Mapping[str, str]:
-        """Return the help of each command, by its name."""
+        """Return the help text of each command, by the command's name."""
         return {name: command.help or "" for name, command in self.commands.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -35,11 +35,11 @@ class Listing(click.Group):
         return sorted(self.summaries())
 
     def sections(self) -> Mapping[str, Iterable[str]]:
-        """Return the names of all commands, grouped by section title of the help."""
+        """Return the names of the commands in each section of the help, by section title."""
         return {"Commands": sorted(self.summaries())}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """List the commands without loading one."""
+        """Write the list of commands to the help, without loading their modules."""
         summaries = self.summaries()
         widest = max(map(len, summaries))
         room = formatter.width - 6 - widest
@@ -50,7 +50,7 @@ class Listing(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command of the arguments. Refuse an unknown command with the nearest name."""
+        """Return the command that the arguments name. For an unknown name, suggest a similar one."""
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             names = self.list_commands(ctx)
             all_names = f"; the commands are: {', '.join(names)}" if len(names) <= _FEW else ""
@@ -66,7 +66,7 @@ def _brief(summary: str, width: int) -> str:
 
 
 class ResourceCommands(Listing):
-    """Group of a resource's commands. Without a subcommand, ``default`` runs, or the only command.
+    """Command group of a resource. Without a subcommand, it runs ``default`` or its only command.
 
     ``more`` are the subcommands that are not operations of the resource.
     """
@@ -74,7 +74,7 @@ class ResourceCommands(Listing):
     def __init__(
         self, name: str, default: click.Command | None = None, more: Mapping[str, click.Command] | None = None
     ) -> None:
-        # Load lazily, because resources take longer to load than all other commands together.
+        # Import late, because the resources load more slowly than all other commands together.
         from reseller_sandbox.cli.operations import commands_of
         from reseller_sandbox.control.catalogue import RESOURCES
 

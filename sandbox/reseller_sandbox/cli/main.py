@@ -29,15 +29,18 @@ A stateful sandbox for a domain-registration reseller API.
 #: all other resources.
 _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Get started": {
-        "serve": ("serve", "Serve the reseller API until Ctrl-C, SIGTERM, or the terminal is closed."),
+        "serve": (
+            "serve",
+            "Start a sandbox server. It runs until Ctrl-C, SIGTERM, or the end of the terminal.",
+        ),
         "request": ("requests", "Send a request with the credentials of an account, and print the response."),
         "sign": (
             "requests",
-            "Print the credentials of a request as curl options, or the command with --curl.",
+            "Print the curl options that authenticate a request, or with --curl the whole command.",
         ),
         "wait": (
             "requests",
-            "Wait until a server answers, and print its address, or exit with 3 after the timeout.",
+            "Wait until a server answers, and print its URL. After the timeout, exit with 3.",
         ),
     },
     "Inspect and change a world of a server": {},
@@ -50,37 +53,43 @@ _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "coverage": ("coverage", SUMMARIES["coverage"]),
         "replay": (
             "recording",
-            "Replay the recording FILE, and report whether the result is identical to the byte.",
+            "Send the requests of the recording FILE again, and report whether all results are the same.",
         ),
         "recording": ("", SUMMARIES["recording"]),
         "calibrate": (
             "calibrate",
-            "Determine assumptions that the contract leaves open from transcripts of a real service.",
+            "Read recorded traffic of a real service, and find the assumptions that are true for it.",
         ),
     },
     "Files and documents": {
         "fixture": ("documents", "Write or validate a fixture, and show the format of fixtures."),
-        "openapi": ("openapi", "Print the OpenAPI document of an interface, to generate clients from it."),
-        "lifecycle": ("documents", "Print the life of a name as a Mermaid state diagram."),
-        "deploy": ("deploy", "Print files that run a sandbox elsewhere."),
-        "mcp": ("mcp", "Let a coding agent use a sandbox, by the Model Context Protocol."),
+        "openapi": (
+            "openapi",
+            "Print the OpenAPI document of an interface, for example to generate a client.",
+        ),
+        "lifecycle": ("documents", "Print the lifecycle of a domain name as a Mermaid state diagram."),
+        "deploy": ("deploy", "Print files that run a sandbox in containers or in CI."),
+        "mcp": ("mcp", "Run an MCP server, through which a coding agent can use a sandbox."),
         "manual": ("manual", "Print a page of the manual, or the list of its pages."),
-        "completion": ("completion", "Print or install the shell completion of commands and options."),
+        "completion": (
+            "completion",
+            "Print or install the script that lets a shell complete commands and options.",
+        ),
     },
 }
 
 _COMMANDS = {name: command for section in _SECTIONS.values() for name, command in section.items()}
 
-#: The module of the command that runs if the resource ``assumptions`` is named without a subcommand.
+#: Without a subcommand, ``assumptions`` runs the command of this module.
 _COMMANDS["assumptions"] = ("documents", SUMMARIES["assumptions"])
 
-#: The subcommands of resources that are not operations, each with its module.
+#: Subcommands that are not operations of their resource, each with its module.
 _SUBCOMMANDS = {"answers": {"record": "answers"}, "recording": {"export": "recording", "open": "serve"}}
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Commands(Command, Listing):
-    """Group of all commands. If a standard stream fails, it prints a message and sets the exit status."""
+    """Group of all commands. It turns each expected error into a message and an exit status."""
 
     def sections(self) -> Mapping[str, Iterable[str]]:
         """Return the names of all commands, grouped by section title of the help."""
@@ -89,7 +98,7 @@ class Commands(Command, Listing):
         return {title: section or rest for title, section in _SECTIONS.items()}
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the command of the command line, and exit with its status."""
+        """Run the command that the user typed, and exit with its status."""
         _occupy_standard_descriptors()
         if sys.stdout is None:
             give_up("standard output is closed")
@@ -107,10 +116,10 @@ class Commands(Command, Listing):
         sys.exit(status if isinstance(status, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. End without a message if the reader of the output has left."""
+        """Run the command. Exit without a message if the reader of the output closed the pipe."""
         try:
             return super().invoke(ctx)
-        except BrokenPipeError as problem:  # because click would exit with status 1
+        except BrokenPipeError as problem:  # Otherwise click would exit with status 1.
             exit_on_error(problem)
 
     def summaries(self) -> Mapping[str, str]:
@@ -136,13 +145,13 @@ class Commands(Command, Listing):
 @click.version_option(package_name="reseller-sandbox", message="%(version)s")
 @click.pass_context
 def main(context: click.Context) -> None:
-    """Serve a stateful sandbox for a domain-registration reseller API, and act on its worlds."""
+    """Run a stateful sandbox of a domain-registration reseller API, and control its worlds."""
     if context.invoked_subcommand is None:
         click.echo(_INTRODUCTION)
 
 
 def _usage_error(problem: click.ClickException) -> str:
-    """Return a usage error in one line, with a reference to the help."""
+    """Return the message of a usage error in one line, with the command that shows the help."""
     message = " ".join(problem.format_message().rstrip(".").split())
     if isinstance(problem, click.NoSuchOption):
         near = f"; did you mean {problem.possibilities[0]}?" if problem.possibilities else ""
@@ -157,13 +166,13 @@ def _usage_error(problem: click.ClickException) -> str:
 
 
 def _arguments(context: click.Context) -> set[str]:
-    """Return the displayed names of a command's arguments. Arguments of resources differ within click."""
+    """Return the names of a command's arguments as its help shows them."""
     params = context.command.params
     return {getattr(param, "called", param.name) for param in params if isinstance(param, click.Argument)}
 
 
 def _occupy_standard_descriptors() -> None:
-    """Open the closed descriptors among 0, 1 and 2, so that no socket gets such a number."""
+    """Open each closed descriptor from 0 to 2, so that no socket can take its number."""
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(number)

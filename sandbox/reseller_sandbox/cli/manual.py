@@ -12,10 +12,10 @@ from reseller_sandbox.cli.base import REFUSED, Command, give_up
 from reseller_sandbox.manual.pages import INDEX, PICTURES, Manual, Page, UnknownPage
 from reseller_sandbox.manual.search import find
 
-#: The widest line that is easy to read.
+#: Maximum line width in columns, because longer lines are hard to read.
 _WIDEST = 100
 
-#: The largest number of sections that a search prints.
+#: Maximum number of sections that a search prints.
 _FOUND = 12
 
 
@@ -67,7 +67,7 @@ def print_found(words: str) -> None:
 
 
 def print_page(name: str) -> None:
-    """Print a page, formatted on a terminal, and as Markdown elsewhere."""
+    """Print a page: formatted if the output is a terminal, otherwise as Markdown."""
     try:
         text = Manual().page(name).text
     except UnknownPage as problem:
@@ -83,7 +83,7 @@ def print_page(name: str) -> None:
     console.print(Markdown(text, hyperlinks=False), width=min(console.width, _WIDEST))
 
 
-#: The Sphinx configuration of the folder of all pages.
+#: The Sphinx configuration (``conf.py``) beside the written pages.
 _CONF = """\
 project = html_title = "reseller-sandbox"
 extensions = ["myst_parser"]

@@ -18,7 +18,7 @@ class McpCommand(ConfiguredServerCommand):
     """Command that uses a running server only if an option or a variable selects it."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, and pass whether it has its own sandbox."""
+        """Run the command. Its argument ``own`` is True unless the user selected a server."""
         ctx.params["own"] = ctx.params["url"] is None and ctx.params["port"] is None
         return super().invoke(ctx)
 
@@ -50,16 +50,17 @@ def mcp(
     server: HttpTransport,
     settings: dict[str, Any],
 ) -> None:
-    """Let a coding agent use a sandbox, by the Model Context Protocol on standard input and output.
+    """Run an MCP server, through which a coding agent can use a sandbox.
 
-    Each operation of the API and each control operation is a tool. Without --url and --port, the agent gets
-    its own sandbox with --fixture. The sandbox ends with the command.
+    The server speaks the Model Context Protocol on standard input and output. Each operation of the API and
+    each control operation is a tool. Without --url and --port, the agent gets its own sandbox, which loads
+    --fixture and ends with the command.
     """
     try:
         from reseller_sandbox.tools import mcp_server
     except ModuleNotFoundError:
         give_up(needs("reseller-sandbox mcp", "mcp"))
-    from reseller_sandbox.sandbox import Sandbox  # late, because the help needs no Flask
+    from reseller_sandbox.sandbox import Sandbox  # Import late, because ``--help`` does not need Flask.
 
     with ExitStack() as stack:
         transport = HttpTransport(stack.enter_context(closing(Sandbox(**settings))).url) if own else server

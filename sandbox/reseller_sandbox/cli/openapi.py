@@ -1,4 +1,4 @@
-"""``reseller-sandbox openapi``: the OpenAPI documents, as files."""
+"""Command ``openapi``, which prints the OpenAPI document of an interface or writes it to a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reseller_sandbox.server.secrecy import text_masked
 from reseller_sandbox.settings import DEFAULT_URL, Settings, read_url
 from reseller_sandbox.web.openapi import describe
 
-#: The settings that a document depends on.
+#: The settings that change the content of an OpenAPI document.
 _DOCUMENT_SETTINGS = (
     *("fixture", "profile", "assume", "token_headers", "header_prefix", "interfaces", "control_token"),
 )
@@ -31,13 +31,22 @@ def _url(_context: click.Context, _parameter: click.Parameter, value: str) -> st
 
 @click.command(cls=Configured, named=_DOCUMENT_SETTINGS)
 @click.argument("interface")
-@click.option("--output", metavar="FILE", help="File to write. A name that ends with .yaml implies YAML.")
-@click.option("--format", "form", type=click.Choice(["json", "yaml"]), help="Format of the document.")
+@click.option("--output", metavar="FILE", help="File to write. If its name ends with .yaml, it is YAML.")
 @click.option(
-    "--url", default=DEFAULT_URL, show_default=True, callback=_url, help="URL of the service in the document."
+    "--format",
+    "form",
+    type=click.Choice(["json", "yaml"]),
+    help="Format of the document. Default: the format of --output, or JSON.",
+)
+@click.option(
+    "--url",
+    default=DEFAULT_URL,
+    show_default=True,
+    callback=_url,
+    help="Server URL to write into the document.",
 )
 def openapi(interface: str, output: str | None, form: str | None, url: str, settings: dict[str, Any]) -> None:
-    """Print the OpenAPI document of an interface, to generate clients from it."""
+    """Print the OpenAPI document of an interface, for example to generate a client."""
     world_settings = Settings(**settings)
     worlds = open_worlds(world_settings, frozen=True)
     interfaces = {mount.interface.name: mount.interface for mount in mounts(worlds, world_settings)}

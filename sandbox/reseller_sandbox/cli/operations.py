@@ -24,7 +24,7 @@ from reseller_sandbox.values.text_checks import printable
 
 
 def commands_of(resource: type[Resource]) -> Mapping[str, click.Command]:
-    """Return the commands of a resource, by their names."""
+    """Return a command for each operation of a resource, by the command's name."""
     return {_dashed(operation.name): _command(operation) for operation in resource.operations()}
 
 
@@ -65,14 +65,14 @@ class ResourceArgument(click.Argument):
 
 
 class ResourceCommand(ServerCommand):
-    """Command for a world of a server, with help for its arguments and an option for JSON."""
+    """Command that acts on a world of a server. Its help describes the arguments. It has ``--json``."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params.append(JSON)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the description of each argument above the options."""
+        """Write the description of each argument to the help, above the options."""
         arguments = [param for param in self.get_params(ctx) if isinstance(param, ResourceArgument)]
         if arguments:
             with formatter.section("Arguments"):
@@ -90,7 +90,7 @@ def _parameter(parameter: Parameter, operation: Operation) -> click.Parameter:
 
 
 def _key(parameter: Parameter) -> str:
-    """Return click's name for a parameter, which differs from those of the server's options."""
+    """Return click's name for a parameter. The prefix prevents a clash with options such as ``--url``."""
     return f"value_{parameter.name}"
 
 
@@ -104,7 +104,7 @@ def _values(operation: Operation, words: dict[str, Any]) -> dict[str, Any]:
 
 
 def _value(parameter: Parameter, word: Any) -> Any:
-    """Return the value of a parameter's words: JSON, a list of values, or an object of NAME=VALUE pairs."""
+    """Convert command-line words to a parameter's value: JSON, a list, or an object from NAME=VALUE pairs."""
     if isinstance(word, str):
         is_file = word.startswith("@") and _takes_document(parameter)
         return _file(parameter, word[1:]) if is_file else parse_text(parameter.kind.shape, word)
@@ -124,7 +124,7 @@ def _value(parameter: Parameter, word: Any) -> Any:
 
 
 def _pairs(shapes: Iterable[Mapping[str, Any]], word: str) -> dict[str, Any]:
-    """Return the object for NAME=VALUE,NAME=VALUE if one of ``shapes`` has these keys, or {}."""
+    """Return the object for ``a=1,b=2`` if one of the JSON ``shapes`` has these keys, else {}."""
     shapes = list(shapes)
     pairs = [pair.partition("=") for pair in word.split(",")]
     if not all(mark for _, mark, _ in pairs):
@@ -136,7 +136,7 @@ def _pairs(shapes: Iterable[Mapping[str, Any]], word: str) -> dict[str, Any]:
             return {name: parse_text(keys[name], value) for name, _, value in pairs}
     free = types_of({"oneOf": [shape for shape in shapes if "enum" not in shape]})
     if free == {"object"} and all(mark for _, mark, _ in pairs):
-        return {name: value for name, _, value in pairs}  # the server refuses the unknown name
+        return {name: value for name, _, value in pairs}  # The server refuses unknown names.
     return {}
 
 
@@ -174,6 +174,6 @@ def _print(answer: Any, as_json: bool) -> None:
         if document := answer.get("document"):
             click.echo(document.removesuffix("\n"))
             return
-        from reseller_sandbox.reports.tables import show  # late, because only output for people needs rich
+        from reseller_sandbox.reports.tables import show  # Import late: JSON does not need rich.
 
         show(answer)

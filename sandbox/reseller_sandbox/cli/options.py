@@ -19,7 +19,7 @@ from reseller_sandbox.settings import ServerSettings, ServiceSettings, Settings,
 from reseller_sandbox.values.kinds import MOST
 from reseller_sandbox.values.parameters import Parameter, declared, documented_parameters
 
-#: The section title of each declaration of settings, in the order of the help.
+#: The help section of each class of settings, in the order of the help.
 _ABOUT = {
     ServerSettings: "Server",
     Settings: "Default world",
@@ -29,7 +29,7 @@ _ABOUT = {
 
 
 class Options:
-    """Options for the named settings, or for all settings."""
+    """Command-line options for the named settings, or for all settings."""
 
     def __init__(self, *names: str) -> None:
         self._settings = [
@@ -38,7 +38,7 @@ class Options:
 
     @cached_property
     def click(self) -> list[click.Option]:
-        """Options of click."""
+        """The options as objects of click."""
         lines = help_of(ServerSettings)
         return [_option(setting, lines[setting.name]) for setting in self._settings]
 
@@ -64,7 +64,7 @@ class Configured(Command):
         self.params += self._options.click
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
-        """Write the other options, then the settings by section."""
+        """Write the command's own options to the help, then the settings by section."""
         settings = self._options.click
         others = [param for param in self.get_params(ctx) if param not in settings]
         sections = {"Options": [param for param in others if isinstance(param, click.Option)]} | {
@@ -94,7 +94,7 @@ def _option(setting: Parameter, about: str) -> click.Option:
 
 
 def parameter_option(parameter: Parameter, flag: str, key: str, about: str) -> click.Option:
-    """Return the option for a parameter, a switch or a value. The command gets it as ``key``."""
+    """Return the option ``flag`` for a parameter. The command's function gets the value as ``key``."""
     shape: Mapping[str, Any] = parameter.kind.shape
     switch = shape.get("type") == "boolean"
     words = (*shape.get("enum", ()), *shape.get("examples", ()))
@@ -112,7 +112,7 @@ def parameter_option(parameter: Parameter, flag: str, key: str, about: str) -> c
 def completing(
     words: Iterable[Any], files: bool = False
 ) -> Callable[[Context, ClickParameter, str], list[CompletionItem]]:
-    """Return a function that completes ``words``, and with ``files`` also lets the shell complete files."""
+    """Return a completion function that offers ``words``, and with ``files`` also file names."""
 
     def complete(_context: Context, _parameter: ClickParameter, incomplete: str) -> list[CompletionItem]:
         items = [CompletionItem(word) for word in map(str, words) if word.startswith(incomplete)]
@@ -128,7 +128,7 @@ _METAVARS = {"integer": "INTEGER", "number": "SECONDS", "path": "PATH", "date-ti
 
 
 def _metavar(shape: Mapping[str, Any]) -> str:
-    """Return the placeholder for the value of an option, with pairs as an alternative form."""
+    """Return the placeholder for an option's value in the help, such as TEXT or NAME=VALUE."""
     forms = shape.get("oneOf", ())
     if any(_metavar(form).endswith(PAIRS) for form in forms[1:]) and "contentMediaType" not in forms[0]:
         return f"{_metavar(forms[0])}|{PAIRS}"

@@ -16,7 +16,8 @@ from reseller_sandbox.values.text_checks import plural, printable
 if TYPE_CHECKING:
     from reseller_sandbox.replaying import FirstDifference
 
-#: Characters shown of a long side of a difference, and how many of them are before the first difference.
+#: How many characters are printed of a long value that differs, and how many of these stand before the
+#: difference.
 _SHOWN, _BEFORE = 300, 60
 
 
@@ -27,11 +28,11 @@ _SHOWN, _BEFORE = 300, 60
     type=click.Path(dir_okay=False, path_type=Path),
     default=Path("world.recording"),
     show_default=True,
-    help="File to write.",
+    help="Recording file to write.",
 )
 def recording_export(output: Path, as_json: bool, server: HttpTransport) -> None:
-    """Write the history of a server's world to a file, for ``replay`` and ``recording open``."""
-    from reseller_sandbox.sandbox import Sandbox  # late, because the help needs no Flask
+    """Write the past of a world to a recording file, for ``replay`` and ``recording open``."""
+    from reseller_sandbox.sandbox import Sandbox  # Import late, because ``--help`` does not need Flask.
 
     recording = Sandbox.through(server).recording.write(output)
     if as_json:
@@ -48,11 +49,12 @@ def recording_export(output: Path, as_json: bool, server: HttpTransport) -> None
 @click.argument("file", type=click.Path(path_type=Path))
 @AS_JSON
 def replay(file: Path, as_json: bool) -> None:
-    """Replay the recording FILE, and report whether the result is identical to the byte.
+    """Send the requests of the recording FILE again, and report whether all results are the same.
 
-    If it differs, the command prints both sides of the first difference, and the exit status is 1.
+    Results are compared byte for byte. If one differs, the command prints the recorded and the replayed value
+    of the first difference, and the exit status is 1.
     """
-    from reseller_sandbox.replaying import to_json  # late, as in ``recording_export``
+    from reseller_sandbox.replaying import to_json  # Import late, because ``--help`` does not need Flask.
     from reseller_sandbox.sandbox import replay as replay_file
 
     result = replay_file(file)

@@ -38,7 +38,7 @@ from reseller_sandbox.web.interfaces import (
 #: Poll interval in seconds while waiting for a server.
 PAUSE = 0.05
 
-#: The settings that authenticate a request.
+#: The settings that change how a request is signed.
 _SIGNING = ("header_prefix", "interfaces")
 
 
@@ -53,7 +53,7 @@ def _require(pattern: str, takes: str) -> Callable[[click.Context, click.Paramet
     return checked
 
 
-#: Callbacks that check the method of a request, and its other words.
+#: Callbacks that check arguments: the HTTP method, and text that must be valid UTF-8.
 _METHOD = _require(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}", "a method such as GET")
 _UTF8 = _require(r"[^\ud800-\udfff]*", "UTF-8")
 
@@ -61,7 +61,9 @@ _UTF8 = _require(r"[^\ud800-\udfff]*", "UTF-8")
 @click.command(cls=ConfiguredServerCommand, named=("fixture", *_SIGNING))
 @click.argument("method", callback=_METHOD)
 @click.argument("path", callback=_UTF8)
-@click.option("--data", callback=_UTF8, default="", help="Body of the request, or @FILE.")
+@click.option(
+    "--data", callback=_UTF8, default="", help="Body of the request, or @FILE to read it from a file."
+)
 @click.option("--account", default="main", show_default=True, help="Account that sends the request.")
 @click.option("--curl", "full", is_flag=True, help="Print the full curl command, not only its options.")
 def sign(
@@ -73,10 +75,10 @@ def sign(
     server: HttpTransport,
     settings: dict[str, Any],
 ) -> None:
-    """Print the credentials of a request as curl options, or the command with --curl.
+    """Print the curl options that authenticate a request, or with --curl the whole command.
 
-    PATH begins with a slash and includes the query. You can also give a full URL. The credentials are those
-    of the server's account. If no server answers, or with --fixture, they come from the fixture.
+    PATH begins with a slash and includes the query. You can also give a full URL. The credentials come from
+    the account on the server. If no server answers, or with --fixture, the credentials come from the fixture.
     """
     url = path if "://" in path else f"{server.url}/{path.removeprefix('/')}"
     base, target = re.fullmatch(r"([^/]*//[^/?]*|)(.*)", url, re.DOTALL).groups()  # type: ignore[union-attr]
@@ -126,12 +128,16 @@ def request(
 
 
 @click.command(cls=ServerCommand)
-@click.option("--ready-file", type=click.Path(path_type=Path), help="File that serve --ready-file writes.")
+@click.option(
+    "--ready-file",
+    type=click.Path(path_type=Path),
+    help="Ready file of a server, from which to read the URL.",
+)
 @click.option(
     "--timeout", type=click.FloatRange(0), default=30.0, show_default=True, help="Maximum wait in seconds."
 )
 def wait(ready_file: Path | None, timeout: float, server: HttpTransport) -> None:
-    """Wait until a server answers, and print its address, or exit with 3 after the timeout."""
+    """Wait until a server answers, and print its URL. After the timeout, exit with 3."""
     until = stopwatch() + timeout
     while True:
         try:
@@ -149,7 +155,7 @@ Access: TypeAlias = tuple[Credentials, Assumptions]
 
 
 def _access(server: HttpTransport, account: str, fixture: str) -> Access:
-    """Return the access of an account from the server, or from the fixture if no server answers."""
+    """Return credentials and assumptions from the server, or from the fixture if no server answers."""
     source = click.get_current_context().get_parameter_source("fixture")
     if source is ParameterSource.COMMANDLINE:
         return _fixture_account(fixture, account), Assumptions()
@@ -166,7 +172,8 @@ def _access(server: HttpTransport, account: str, fixture: str) -> Access:
 
 
 def _fixture_account(fixture: str, name: str) -> Any:
-    from reseller_sandbox import fixture as fixtures  # late, because it takes 100 ms and few requests need it
+    # Import late: it takes 100 ms, and few requests need it.
+    from reseller_sandbox import fixture as fixtures
 
     accounts = fixtures.load(fixtures.find(fixture)).state.accounts
     by_name = {accounts[number].name: accounts[number] for number in sorted(accounts) if accounts[number].key}
@@ -187,7 +194,7 @@ def _body(data: str) -> bytes:
 
 
 class AccountCredentials(Struct, frozen=True):
-    """Credentials with which a client acts for an account."""
+    """The API key, secret and token of an account, as the server returns them."""
 
     key: str
     secret: str
@@ -197,7 +204,7 @@ class AccountCredentials(Struct, frozen=True):
 def curl(
     method: str, unsigned: UnsignedRequest, interface: PublicInterface, authority: str | None = None
 ) -> str:
-    """Return a request with its credentials as a curl command that trusts the file ``authority``."""
+    """Return the curl command that sends a request with its credentials and trusts ``authority``."""
     options = curl_options(unsigned, interface, authority)
     return shlex.join(["curl", "-sS", "-X", method, unsigned.base + unsigned.target, *options])
 
@@ -222,13 +229,16 @@ def _unsigned(
 
 
 def _interface(target: str, settings: Mapping[str, Any]) -> PublicInterface:
-    """Return the interface that owns a path. The first interface answers paths without an owner."""
+    """Return the interface that serves a path, or the first interface for an unknown path."""
     interfaces = public_interfaces(tuple(settings.get("interfaces", ())))
     return interface_of(target, interfaces) or interfaces[0]
 
 
 def _fetch_access(server: HttpTransport, account: str) -> Access:
-    """Return the access of an account by name or client id. Raise ``Refused`` and ``Unreachable``."""
+    """Fetch the credentials of an account (a name or client id), and the world's assumptions.
+
+    Raise ``Refused`` and ``Unreachable``.
+    """
     record = server.ask("GET", f"/_sandbox/accounts/{quote(account, safe='')}")
     assumed = server.ask("GET", "/_sandbox/assumptions")["assumptions"]
     values = {entry["name"]: entry["value"] for entry in assumed}
@@ -236,7 +246,7 @@ def _fetch_access(server: HttpTransport, account: str) -> Access:
 
 
 class Received(Struct, frozen=True):
-    """Received response. If it is incomplete, ``broken`` gives the reason."""
+    """Response from a server. If it is incomplete, ``broken`` gives the reason."""
 
     response: HTTPResponse
     body: bytes
@@ -244,14 +254,14 @@ class Received(Struct, frozen=True):
 
     @property
     def head(self) -> str:
-        """Status line and headers."""
+        """Status line and headers of the response, as text."""
         version = "HTTP/1.0" if self.response.version == 10 else "HTTP/1.1"
         lines = [f"{version} {self.response.status} {self.response.reason}".rstrip()]
         return "\n".join([*lines, *(f"{name}: {value}" for name, value in self.response.getheaders())])
 
     @property
     def text(self) -> str:
-        """Body for people: indented if it is JSON, otherwise unchanged."""
+        """Response body for people: indented if it is JSON, otherwise unchanged."""
         try:
             return json.dumps(json.loads(self.body), ensure_ascii=False, indent=2)
         except ValueError:
@@ -289,14 +299,14 @@ def _send(
 
 
 def _ping(server: HttpTransport) -> str:
-    """Return the address of a server that answers. Raise ``Unreachable``."""
-    with closing(server), suppress(Refused):  # because a refusal also shows that the server runs
+    """Return the URL of the server if it answers. Otherwise raise ``Unreachable``."""
+    with closing(server), suppress(Refused):  # A refusal also shows that the server runs.
         server.ask("GET", "/_sandbox/health")
     return server.url
 
 
 def _ready_server(file: Path) -> HttpTransport:
-    """Return the transport to the server of a ready file. Raise ``Unreachable`` while the file is missing."""
+    """Return a transport to the server in a ready file. Raise ``Unreachable`` if it is missing."""
     try:
         content: Mapping[str, Any] = json.loads(file.read_bytes())
         return HttpTransport(content["url"], authority=content.get("authority"), timeout=5.0)

@@ -1,4 +1,4 @@
-"""Server of the command line, with its banner, ready file, log, state file and fixture watcher."""
+"""Server of ``serve``, with its banner, ready file, log, state file and fixture watcher."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from reseller_sandbox.settings import BadSetting, ServerSettings
 from reseller_sandbox.web.interfaces import public_interfaces
 from reseller_sandbox.worlds.world_dump import EngineDump
 
-#: The longest time in seconds to write the remaining log lines after the server has stopped.
+#: Maximum time in seconds to write the remaining log lines after the server has stopped.
 _LOG_GRACE = 0.5
 
 
@@ -77,7 +77,7 @@ def run(settings: ServerSettings, recorded: EngineDump | None = None, source: st
 
 
 def _log_line(log: LogWriter, in_json: bool, line: LoggedRequest) -> None:
-    """Log a request. Omit the page's own read requests from the log for people."""
+    """Log a request. Omit the page's own read requests from the text log."""
     if in_json:
         log.write(as_json(line))
     elif not line.words.is_read_only:
@@ -86,7 +86,7 @@ def _log_line(log: LogWriter, in_json: bool, line: LoggedRequest) -> None:
 
 @contextmanager
 def _ready_file(path: str | None) -> Iterator[Callable[[Server], None]]:
-    """Yield a function that writes the address of a server to a file. Remove the file afterwards.
+    """Yield a function that writes a server's URLs to the ready file. Remove the file at the end.
 
     Raise ``BadSetting`` if the file cannot be written.
     """
@@ -110,7 +110,7 @@ def _ready_file(path: str | None) -> Iterator[Callable[[Server], None]]:
         }
         draft = file.with_name(f".{file.name}.{os.getpid()}")
         draft.write_text(json.dumps(addresses) + "\n", "utf-8")
-        draft.replace(file)  # so that readers never see an incomplete file
+        draft.replace(file)  # Rename it, so that readers never see an incomplete file.
 
     try:
         yield write
@@ -125,7 +125,7 @@ def _log_on_standard_error(form: logging.Formatter | None = None) -> Iterator[Lo
         logging.basicConfig(handlers=[logging.NullHandler()])
         yield None
         return
-    # Do not use sys.stderr itself, because the interpreter waits for the lock of its buffer at its end.
+    # Do not use sys.stderr itself: at exit, the interpreter would wait for the lock of its buffer.
     with open(sys.stderr.fileno(), "wb", buffering=0, closefd=False) as file:
         log = LogWriter(file, sys.stderr.encoding, form=form)
         logging.basicConfig(handlers=[log])

@@ -14,7 +14,7 @@ from reseller_sandbox.settings import ServerSettings
 
 @click.command(cls=Configured)
 def serve(settings: dict[str, Any]) -> None:
-    """Serve the reseller API until Ctrl-C, SIGTERM, or the terminal is closed.
+    """Start a sandbox server. It runs until Ctrl-C, SIGTERM, or the end of the terminal.
 
     You can also set each option as an environment variable, or as a key of [tool.reseller_sandbox] in a
     pyproject.toml.
@@ -25,11 +25,13 @@ def serve(settings: dict[str, Any]) -> None:
 @click.command("open", cls=Configured)
 @click.argument("file", type=click.Path(path_type=Path))
 def recording_open(file: Path, settings: dict[str, Any]) -> None:
-    """Serve the world at the end of the recording FILE, with its journal to step through and to rewind.
+    """Replay the recording FILE, and serve its world with the journal, so that you can rewind it.
 
-    The clock is frozen unless you give --no-frozen. You can use all settings of serve.
+    The world is in the state at the end of the recording. Its clock is frozen unless you give --no-frozen.
+    You can use all settings of serve.
     """
-    from reseller_sandbox.sandbox import replay as replay_file  # late, because the help needs no sandbox
+    # Import late, because ``--help`` does not need Flask.
+    from reseller_sandbox.sandbox import replay as replay_file
 
     replay = replay_file(file)
     if replay.difference is not None:
@@ -41,6 +43,7 @@ def recording_open(file: Path, settings: dict[str, Any]) -> None:
 
 
 def _run(settings: dict[str, Any], *worlds: Any) -> None:
-    from reseller_sandbox.cli.running_server import run  # the help of both commands needs no Flask
+    # Import late, because ``--help`` does not need Flask.
+    from reseller_sandbox.cli.running_server import run
 
     run(ServerSettings(**settings), *worlds)

@@ -1,4 +1,4 @@
-"""Options that select the server of a command, and its transport."""
+"""Options that select the server for a command, such as ``--url`` and ``--world``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reseller_sandbox.cli.options import Configured, Options
 from reseller_sandbox.remote import AUTHORITY, URL, WORLD, HttpTransport
 from reseller_sandbox.settings import DEFAULT_URL, ServerSettings
 
-#: The settings of the server that clients need to connect.
+#: Settings of the server that a client needs to connect.
 _SERVER = Options("port", "control_token")
 
 #: The options of every command that calls a server.
@@ -35,7 +35,7 @@ OPTIONS = (
         metavar="PATH",
         envvar=AUTHORITY,
         show_envvar=True,
-        help="File of the certificate authority to trust, for a server with TLS.",
+        help="Certificate authority file to trust, for an https URL.",
     ),
 )
 
@@ -48,7 +48,7 @@ class ServerCommand(Command):
         self.params += OPTIONS
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command with the transport to the server."""
+        """Run the command with a transport to the selected server."""
         with closing(_transport(ctx.params)) as server:
             ctx.params["server"] = server
             return super().invoke(ctx)
@@ -59,7 +59,7 @@ class ConfiguredServerCommand(ServerCommand, Configured):
 
 
 def _transport(options: dict[str, Any]) -> HttpTransport:
-    """Return the transport to the server that the options in ``options`` select. Remove these options.
+    """Remove the server options from ``options``, and return the transport to that server.
 
     Raise ``UsageError`` or ``BadSetting`` for an invalid option.
     """
@@ -67,7 +67,7 @@ def _transport(options: dict[str, Any]) -> HttpTransport:
     if url is not None and options["port"] is not None:
         if click.get_current_context().get_parameter_source("url") is ParameterSource.COMMANDLINE:
             raise click.UsageError("--url and --port cannot be combined. Give one of them")
-        url = None  # because the command line takes precedence over the environment
+        url = None  # ``--port`` takes precedence over the variable for ``url``.
     server = _SERVER.read(options)
     url = url or f"http://127.0.0.1:{server.get('port', ServerSettings.port)}"
     return HttpTransport(url, world or "", server.get("control_token"), authority=ca)

@@ -42,7 +42,7 @@ _TOOLS: Mapping[str, tuple[type[Report], str]] = {
     "explore": (Exploration, "explorations"),
 }
 
-#: Characters shown of the output of a program that does not pass.
+#: Maximum number of characters to print of a failed program's output, from the end.
 _SHOWN = 4000
 
 
@@ -77,7 +77,7 @@ class Output(NamedTuple):
             raise SystemExit(UNUSABLE)
 
     def merge(self) -> None:
-        """Print the parts of a run, which are reports in JSON, as one report for each test."""
+        """Merge the JSON reports of all parts of a run, and print one report for each test."""
         kind, together = _TOOLS[self.tool]
         parts: list[Report] = []
         for file in self.words:
@@ -97,7 +97,7 @@ def sweep(
     extra: Sequence[str],
     **options: Any,
 ) -> None:
-    """Sweep a program, and each of its tests that has its own worlds."""
+    """Sweep a program. If it is pytest, sweep each test that has its own worlds."""
     reports: list[SweepReport] = []
     no_requests: SentNoRequest | None = None
     with _running(output, **asked) as (prepared, program, tell):
@@ -110,7 +110,7 @@ def sweep(
             reports, tests = [report], report.tests
         except SentNoRequest as problem:
             no_requests, tests = problem, problem.ended.tests
-        except BadProgram as problem:  # one red test is no reason not to sweep the others
+        except BadProgram as problem:  # A failing test does not prevent the sweep of the other tests.
             if not problem.ended.tests:
                 raise
             tests = problem.ended.tests
@@ -122,7 +122,7 @@ def sweep(
 
 
 def explore(asked: Mapping[str, Any], output: Output, invariants: tuple[str, ...], **options: Any) -> None:
-    """Explore a program, and each of its tests that has its own worlds."""
+    """Explore a program. If it is pytest, explore each test that has its own worlds."""
     with _running(output, **asked) as (prepared, program, tell):
         explorer = Explorer(prepared=prepared, program=program, invariants=named(invariants), **options)
         reports, tests = _explored(explorer, tell)
@@ -132,7 +132,7 @@ def explore(asked: Mapping[str, Any], output: Output, invariants: tuple[str, ...
 
 
 def _explored(explorer: Explorer, tell: Tell) -> tuple[list[Exploration], Sequence[str]]:
-    """Explore the program. Return its report, and the names of the tests that have their own worlds.
+    """Explore the program. Return the report, and the names of tests that have their own worlds.
 
     The list of reports is empty if the program itself sends no requests. Raise ``BadSetting`` if there are
     no tests either.
@@ -171,7 +171,7 @@ def _running(
         with ExitStack() as stack:
             if url is None:
                 prepared = stack.enter_context(closing(Sandbox(**settings)))
-                variables = said  # so that pytest makes the worlds of its tests with the same settings
+                variables = said  # pytest makes the worlds of its tests with the same settings.
             else:
                 server = HttpTransport(url, world or "", settings.get("control_token"), authority=ca)
                 current = Sandbox.through(stack.enter_context(closing(server)))
@@ -206,7 +206,7 @@ def _progress(tool: str) -> Iterator[Tell]:
 
 
 def _as_json(reports: Sequence[Report], together: str) -> Any:
-    """Return the JSON of a report. List several reports under a key, with the sums of their numbers."""
+    """Return one report as JSON, or several as a list under ``together``, with sums of their numbers."""
     parts = [report.json() for report in reports]
     if len(reports) == 1 and not reports[0].test:
         return parts[0]

@@ -21,7 +21,7 @@ _EXITS = (
     "without a fault, 3 server not reachable."
 )
 
-#: The settings that select a running server. All other settings are for a server that the command starts.
+#: Options that select a running server. All settings apply only to a sandbox that the command itself creates.
 _RUNNING = ("url", "world", "ca")
 
 _SECONDS = click.FloatRange(min=0, min_open=True)
@@ -43,8 +43,8 @@ _OPTIONS = (
         ["--invariant", "invariants"],
         multiple=True,
         metavar="MODULE:FUNCTION",
-        help="Function that checks each run: it gets the Sandbox, and returns a message for a violation. Can "
-        "be repeated.",
+        help="Your function that checks the world after each run. It gets the Sandbox, and returns a message "
+        "if something is wrong. Can be repeated.",
     ),
     click.Option(["--jobs"], type=_NUMBER, default=1, help="Number of parallel runs."),
     click.Option(
@@ -52,7 +52,7 @@ _OPTIONS = (
         callback=_part,
         default="1/1",
         metavar="N/PARTS",
-        help="Part of the runs to make, such as 1/2, to share them among machines.",
+        help="Make only this part of the runs, such as 1/2, to share the runs among machines.",
     ),
     click.Option(
         ["--merge"],
@@ -70,15 +70,17 @@ _OPTIONS = (
             [f"--{name.lower()}"],
             type=_FILE,
             metavar="FILE",
-            help=f"File for the findings as {name}, for continuous integration.",
+            help=f"File to write the findings to in {name} format, for continuous integration.",
         )
         for name in ("JUnit", "SARIF")
     ),
     click.Option(["--account"], default=ACCOUNT, help="Account whose credentials the program gets."),
     click.Option(["--timeout"], type=_SECONDS, default=TIMEOUT, help="Maximum duration of a run in seconds."),
-    click.Option(["--url"], help="URL of a running server. Each run gets a fork of its world."),
+    click.Option(
+        ["--url"], help="URL of a running server to use. Each run gets a fork of the server's world."
+    ),
     click.Option(["--world"], help="With --url: name of the world to fork. If not set: the default world."),
-    click.Option(["--ca"], metavar="PATH", help="With --url: file of the certificate authority to trust."),
+    click.Option(["--ca"], metavar="PATH", help="With --url: certificate authority file to trust."),
     JSON,
 )
 
@@ -86,7 +88,7 @@ _OPTIONS = (
 class RunningCommand(Configured):
     """Command that runs a program, or merges the reports of earlier runs.
 
-    Its function gets the options of the runs as ``asked``, and the form of the report as ``output``.
+    Its function gets the options of the runs as ``asked``, and the format of the report as ``output``.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -99,7 +101,7 @@ class RunningCommand(Configured):
         self.epilog = _EXITS
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command with the program, its environment and the form of the report."""
+        """Run the command with the program, its environment and the format of the report."""
         named = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
         running = [name for name in named if name in _RUNNING]
         settings = {setting.name: variables()[setting.name] for setting in declared(Settings)}
@@ -108,8 +110,11 @@ class RunningCommand(Configured):
             raise click.UsageError(f"--{running[0]} requires --url", ctx)
         if running and own:
             name = own[0].replace("_", "-")
-            raise click.UsageError(f"--{name} cannot be used with --url: that server has its settings", ctx)
-        from reseller_sandbox.cli.tool_runs import Output  # loads Flask, which the help does not need
+            raise click.UsageError(
+                f"--{name} cannot be used with --url: the running server has its own settings", ctx
+            )
+        # Import late, because ``--help`` does not need Flask.
+        from reseller_sandbox.cli.tool_runs import Output
 
         printed = {name: ctx.params.pop(name) for name in ("as_json", "junit", "sarif")}
         output = ctx.params["output"] = Output(str(self.name), ctx.params.pop("command"), **printed)
@@ -131,28 +136,33 @@ def _in_one(value: Any) -> str:
     "--kinds",
     default="all",
     metavar="NAMES",
-    help="Kinds of faults to try, separated by commas, such as all,-twice to exclude a kind.",
+    help="Kinds of faults to try, separated by commas. A minus excludes a kind, as in all,-twice.",
 )
-@click.option("--only", default="*", metavar="OPERATION", help="Pattern of the operations to try.")
+@click.option(
+    "--only", default="*", metavar="OPERATION", help="Try faults only on operations that match this pattern."
+)
 @click.option(
     "--depth",
     type=click.IntRange(1, 2),
     default=1,
-    help="2: also try a second fault on each request that your program sends because of a first fault.",
+    help="Faults in a run. With 2, also try a second fault on each request that your program sends because "
+    "of the first fault.",
 )
-@click.option("--assumptions", is_flag=True, help="Also try other values of the assumptions that were used.")
 @click.option(
-    "--external-changes",
-    is_flag=True,
-    help="Also try actions of third parties right before each paid request.",
+    "--assumptions", is_flag=True, help="Also try other values of assumptions on which an answer depended."
 )
-@click.option("--time", is_flag=True, help="Also try midnight and due events between every two requests.")
+@click.option(
+    "--external-changes", is_flag=True, help="Also let third parties act right before each paid request."
+)
+@click.option(
+    "--time", is_flag=True, help="Also let midnight or a due event pass between every two requests."
+)
 @click.option(
     "--slow",
     type=_SECONDS,
     default=SLOW,
     metavar="SECONDS",
-    help="Delay of a slow response: a little more than your program's timeout.",
+    help="Delay of a slow response. Choose a little more than your program's timeout.",
 )
 @click.option("--stop-at-first", is_flag=True, help="Stop after the first run that is silently wrong.")
 def sweep(**words: Any) -> None:
@@ -178,20 +188,25 @@ def sweep(**words: Any) -> None:
 
 @click.command(cls=RunningCommand)
 @click.option("--actors", type=_NUMBER, default=ACTORS, help="Number of concurrent workers of the program.")
-@click.option("--max-runs", type=_NUMBER, default=MAX_RUNS, help="Maximum number of schedules to try.")
+@click.option(
+    "--max-runs",
+    type=_NUMBER,
+    default=MAX_RUNS,
+    help="Maximum number of orders of requests (schedules) to try.",
+)
 @click.option(
     "--quiet",
     type=_SECONDS,
     default=QUIET,
     metavar="SECONDS",
-    help="Seconds without a new request after which a waiting request is released.",
+    help="Release a held request after this many seconds without a new request.",
 )
 @click.option(
     "--schedule",
     default="",
     show_default=False,
     metavar="ACTORS",
-    help="Run only this schedule, from a report.",
+    help="Run only this schedule, copied from a report.",
 )
 def explore(**words: Any) -> None:
     """Run a program with several workers in every relevant order of their requests.
