@@ -66,7 +66,7 @@ def test_a_shell_completes_commands_options_and_values(shell: str, tmp_path: Pat
     assert offered(shell, tmp_path, "serve --profile o") == {"observed"}
 
 
-def test_a_second_installation_adds_no_line(tmp_path: Path) -> None:
+def test_installing_the_completion_again_leaves_start_up_files_unchanged(tmp_path: Path) -> None:
     """The files keep their lines. Without ``--install`` the script is printed."""
     for shell in ASKS:
         assert "_RESELLER_SANDBOX_COMPLETE" in printed("completion", shell)
@@ -82,7 +82,7 @@ def test_a_second_installation_adds_no_line(tmp_path: Path) -> None:
             assert lines[0] == "echo mine"
 
 
-def test_without_a_usable_home_folder_nothing_is_installed(
+def test_completion_is_not_installed_without_a_usable_home_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -129,7 +129,9 @@ def test_a_log_line_has_the_message_of_a_refusal_and_no_secret(text: LogRecord, 
         assert "word-2" not in line
 
 
-def test_a_log_line_has_the_fault_and_not_the_hidden_refusal(text: LogRecord, programs: LogRecord) -> None:
+def test_a_log_line_has_the_fault_but_not_the_refusal_that_the_fault_hides(
+    text: LogRecord, programs: LogRecord
+) -> None:
     """The client never learns why its request would have been refused."""
     for logged in (text, programs):
         with logged.fault("error", error="internal_error", when={"phase": "after"}, name="broken"):
@@ -153,7 +155,7 @@ def test_a_json_log_line_has_the_fields_of_a_text_line(programs: LogRecord) -> N
     }
 
 
-def test_a_json_log_is_the_only_output_and_has_the_start_and_the_stop() -> None:
+def test_a_server_with_a_json_log_prints_only_json_from_start_to_stop() -> None:
     logged = LogRecord("json")
     assert logged.started.pop("at")
     assert logged.started == {
@@ -182,7 +184,7 @@ def test_a_server_that_other_machines_can_reach_prints_no_secret() -> None:
         assert word not in shown
 
 
-def test_reads_of_the_page_are_not_in_the_text_log(text: LogRecord, programs: LogRecord) -> None:
+def test_the_text_log_omits_read_requests_of_the_page(text: LogRecord, programs: LogRecord) -> None:
     """They would drown the requests of clients."""
     for method, path, site, shown in (
         ("GET", "/_sandbox/clock", "same-origin", False),

@@ -31,7 +31,7 @@ def converse(*options: str, talk: Callable[[Client], Awaitable[Any]]) -> Any:
     return anyio.run(main)
 
 
-def test_each_operation_is_a_tool_with_a_schema_and_a_description() -> None:
+def test_each_operation_is_an_mcp_tool_with_a_schema_and_a_description() -> None:
     async def list_tools(client: Client) -> Any:
         return (await client.list_tools()).tools
 
@@ -55,7 +55,7 @@ def test_each_operation_is_a_tool_with_a_schema_and_a_description() -> None:
     assert not {"v3_createDomain", "v2_domain_delete", "clock_advance", "faults_add"} & reading
 
 
-def test_calls_change_the_world_of_a_server_up_to_the_spend_limit() -> None:
+def test_mcp_calls_change_the_world_of_a_server_up_to_the_spend_limit() -> None:
     async def talk(client: Client) -> list[tuple[bool, str]]:
         results: Any = [await client.call_tool(name, arguments) for name, arguments in calls]
         return [(result.is_error, result.content[0].text) for result in results]
@@ -86,7 +86,9 @@ def test_calls_change_the_world_of_a_server_up_to_the_spend_limit() -> None:
         assert [world.name for world in sandbox.worlds.list().worlds] == ["default"]
 
 
-def test_an_unusable_option_or_a_missing_package_is_named_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mcp_reports_an_invalid_option_or_a_missing_package_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for words in (("--spend-limit", "much"), ("--spend-limit", "-1"), ("--spend-limit", "NaN")):
         refused = run("mcp", *words)
         assert (refused.status, refused.out) == (2, "")

@@ -42,7 +42,9 @@ def ask(server: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ask:
     return run
 
 
-def test_a_request_is_authenticated_as_main_or_another_account(ask: Ask, sandbox: Sandbox, url: str) -> None:
+def test_the_request_command_authenticates_as_main_or_the_given_account(
+    ask: Ask, sandbox: Sandbox, url: str
+) -> None:
     for path in ("/v3/balance", f"{url}/v3/balance"):
         assert '\n    "client-id": "1001",\n' in ask("request", "get", path).out
     (other,) = json.loads(ask("request", "GET", "v3/balance", "--account", "other").out)
@@ -59,7 +61,7 @@ def test_a_request_is_authenticated_as_main_or_another_account(ask: Ask, sandbox
     assert "main" in done.err
 
 
-def test_a_path_can_have_any_characters(ask: Ask, sandbox: Sandbox) -> None:
+def test_the_request_command_sends_a_path_with_any_characters(ask: Ask, sandbox: Sandbox) -> None:
     for name in ("бібліотека.укр", "%D0%B1%D1%96%D0%B1.укр", "a b.com", "a\r\nX-Y: z.com"):
         done = ask("request", "GET", f"/v3/domains/getDomain/{name}")
         assert (done.status, done.err) == (1, "")
@@ -68,7 +70,9 @@ def test_a_path_can_have_any_characters(ask: Ask, sandbox: Sandbox) -> None:
         assert (latest.operation, latest.account) == ("v3.getDomain", "main")
 
 
-def test_a_body_is_an_argument_or_a_file_and_a_response_keeps_its_bytes(ask: Ask, tmp_path: Path) -> None:
+def test_the_request_command_sends_a_text_or_a_file_and_prints_the_exact_response(
+    ask: Ask, tmp_path: Path
+) -> None:
     body = '{"domainNames": ["a.com"]}'
     (tmp_path / "body.json").write_text(body)
     for word in (body, "@body.json"):
@@ -107,7 +111,7 @@ def test_a_signed_curl_command_works_for_any_account_of_any_world(
             assert json.loads(done.stdout)[0]["balance"]
 
 
-def test_without_a_server_sign_reads_the_fixture(ask: Ask) -> None:
+def test_the_sign_command_reads_the_fixture_if_no_server_answers(ask: Ask) -> None:
     away = ("sign", "GET", "/v3/balance", "--port", "1")
     assert "sandbox-key" in ask(*away).out
     assert "sandbox-key" in ask("sign", "GET", "/v3/balance", "--fixture", "default").out
@@ -127,7 +131,9 @@ def test_commands_need_the_control_token_of_a_server() -> None:
         assert run("wait", "--url", server.url).out == f"{server.url}\n"
 
 
-def test_an_address_is_an_option_or_a_variable(ask: Ask, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_server_url_comes_from_an_option_or_an_environment_variable(
+    ask: Ask, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """--port takes precedence over the environment variable. --port and --url cannot be combined."""
     assert ask("wait").out == f"{url}\n"
     monkeypatch.setenv("RESELLER_SANDBOX_URL", "http://127.0.0.1:1")
@@ -142,7 +148,7 @@ def test_an_address_is_an_option_or_a_variable(ask: Ask, url: str, monkeypatch: 
     assert (both.status, "--url and --port" in both.err) == (2, True)
 
 
-def test_waiting_ends_after_the_timeout(ask: Ask, tmp_path: Path) -> None:
+def test_the_wait_command_ends_after_its_timeout(ask: Ask, tmp_path: Path) -> None:
     """A broken ready file counts as missing, for the server may still write it."""
     for content in (None, "", "{}", "[1]", '{"url": 3}', "\x00"):
         if content is not None:

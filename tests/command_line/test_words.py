@@ -119,7 +119,7 @@ def read(query: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def test_invalid_arguments_are_rejected_with_one_line(url: str, subtests: pytest.Subtests) -> None:
+def test_invalid_arguments_are_rejected_with_one_error_line(url: str, subtests: pytest.Subtests) -> None:
     for words, message in (
         ("xyzzy", "unknown command 'xyzzy'; see reseller-sandbox --help"),
         ("clock advnce", "unknown command 'advnce'; did you mean advance? See reseller-sandbox clock --help"),
@@ -207,7 +207,9 @@ GROUPS = ("clock", "journal", "fixture", "names", "worlds", "faults", "request",
 
 
 @given(group=st.sampled_from(GROUPS), words=WORDS)
-def test_any_arguments_end_with_an_error_line_or_a_response(group: str, words: list[str]) -> None:
+def test_commands_with_any_arguments_end_with_an_error_line_or_a_response(
+    group: str, words: list[str]
+) -> None:
     done = run(group, *words, env={"RESELLER_SANDBOX_PORT": "1", "HOME": "/nowhere"})
     assert done.status in (0, 1, 2, 3)
     if done.status:
@@ -239,7 +241,7 @@ def test_a_closed_pipe_causes_no_error_message() -> None:
     assert done.stdout.strip() in ("0", "141")
 
 
-def test_python_without_docstrings_runs_the_package_as_the_command() -> None:
+def test_the_help_is_the_same_in_python_without_docstrings() -> None:
     command = [sys.executable, "-OO", "-m", "reseller_sandbox", "serve", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == printed("serve", "--help")

@@ -62,7 +62,7 @@ def _count(sandbox: Sandbox) -> int:
 
 
 @each_client
-def test_a_request_that_is_too_long_or_incomplete_gets_the_same_refusal_in_process(
+def test_a_too_long_or_incomplete_request_gets_the_same_refusal_in_process_and_on_a_server(
     served, url, client, subtests
 ):
     """A path or headers that are too long, and a body that is shorter than announced."""
@@ -86,7 +86,7 @@ def test_a_request_that_is_too_long_or_incomplete_gets_the_same_refusal_in_proce
             assert [entry.outcome for entry in there] == [entry.outcome for entry in within]
 
 
-def test_the_host_of_the_url_is_signed(ask, sandbox):
+def test_signatures_cover_the_host_of_the_requested_url(ask, sandbox):
     for base in (HTTPS, f"{HTTPS}:8443", "http://api.example.test", BASE):
         answer = ask("GET", "/v3/domains/getDomain/espa%C3%B1a.com", base=base)
         assert (answer.status, "españa.com".encode() in answer.body) == (200, True)
@@ -95,7 +95,7 @@ def test_the_host_of_the_url_is_signed(ask, sandbox):
         assert signed.json["domain"]["domainName"] == "españa.com"
 
 
-def test_the_signed_client_takes_builders_environments_and_requests(sandbox, subtests):
+def test_the_signed_client_takes_werkzeug_builders_environments_and_requests(sandbox, subtests):
     target = "/v3/domains/checkAvailability?x=ñ"
     for form in (lambda one: one, lambda one: one.get_environ(), lambda one: one.get_request()):
         with subtests.test():
@@ -110,7 +110,7 @@ async def _later() -> Any:
 
 
 @each_client
-def test_a_body_can_be_sent_in_pieces(sandbox, client, subtests):
+def test_clients_can_send_a_body_in_pieces(sandbox, client, subtests):
     """Bytes, a generator of them, or a file."""
     whole = b"".join(PIECES)
     bodies = [whole, _later()] if "asynchronous" in client else [whole, iter(PIECES), io.BytesIO(whole)]
@@ -122,7 +122,7 @@ def test_a_body_can_be_sent_in_pieces(sandbox, client, subtests):
 
 
 @each_client
-def test_cookies_and_redirects_are_as_over_a_socket(served, url, client):
+def test_cookies_and_redirects_work_the_same_in_process_and_over_a_socket(served, url, client):
     local = Sandbox(REGISTRY)
     headers = {"Location": "/V2.0/domain/zones", "Set-Cookie": "seen=1; Path=/"}
     results = []
@@ -136,7 +136,7 @@ def test_cookies_and_redirects_are_as_over_a_socket(served, url, client):
     assert client == "urllib3" or "cookie" in {name.lower() for name in results[0][1][-1].headers}
 
 
-def test_requests_retries_as_configured(sandbox):
+def test_a_session_of_requests_retries_as_configured(sandbox):
     often = Retry(3, backoff_factor=0, status_forcelist=[503], allowed_methods=None)
     with requests.Session() as session:
         session.mount(HTTPS, SandboxAdapter(sandbox, max_retries=often))
@@ -147,7 +147,7 @@ def test_requests_retries_as_configured(sandbox):
             assert _count(sandbox) == seen + 3
 
 
-def test_httpx_keeps_its_features(sandbox):
+def test_features_of_httpx_work_with_the_sandbox_transport(sandbox):
     seen, events = [], []
     with httpx.Client(
         transport=SandboxTransport(sandbox),
@@ -172,7 +172,7 @@ def test_httpx_keeps_its_features(sandbox):
 
 
 @each_client
-def test_a_fork_is_reached_with_inherited_and_with_its_own_credentials(sandbox, client):
+def test_clients_reach_a_fork_with_inherited_or_new_credentials(sandbox, client):
     with sandbox.fork() as fork, closing(CALLERS[client](fork, 5)) as made:
         for owner in (sandbox, fork):
             got = _ask(made, owner, "GET", "/v3/balance")
@@ -197,7 +197,7 @@ def test_a_deleted_world_is_freed_from_memory(sandbox: Sandbox, client: str) -> 
 # Time.
 
 
-def test_delays_take_no_time_and_are_in_the_journal(ask, sandbox, subtests):
+def test_simulated_delays_take_no_real_time_and_are_in_the_journal(ask, sandbox, subtests):
     """A timeout counts from one drop to the next, as a socket's does."""
     before, after = {"phase": "before"}, {"phase": "after"}
     latency = {"kind": "latency", "seconds": 2}
@@ -233,7 +233,7 @@ def test_a_client_without_a_timeout_does_not_wait_indefinitely(sandbox, client):
 
 
 @pytest.mark.parametrize("client", ALL_CALLERS)
-def test_in_real_time_delays_last_as_long_as_the_client_waits(sandbox, client):
+def test_with_real_time_a_delay_lasts_until_its_end_or_the_timeout(sandbox, client):
     for seconds, timeout, waited in ((0.2, 60, 0.2), (60, 0.05, 0.05)):
         sandbox.faults.replace([{"kind": "latency", "seconds": seconds, "when": {"phase": "before"}}])
         with closing(ALL_CALLERS[client](sandbox, timeout, real_time=True)) as made:
@@ -243,7 +243,7 @@ def test_in_real_time_delays_last_as_long_as_the_client_waits(sandbox, client):
             assert waited <= time.monotonic() - began < 30
 
 
-def test_in_real_time_asynchronous_clients_wait_side_by_side(sandbox):
+def test_with_real_time_asynchronous_clients_wait_concurrently(sandbox):
     sandbox.faults.replace([{"kind": "latency", "seconds": 0.3, "when": {"phase": "before"}}])
     seen: list[str] = []
 

@@ -19,7 +19,7 @@ pytest_plugins = "pytester"
 WHEN, LATER = datetime(2031, 5, 1, tzinfo=UTC), timedelta(days=40)
 
 
-def test_the_sandbox_follows_freezegun_and_time_machine() -> None:
+def test_the_sandbox_clock_follows_freezegun_and_time_machine() -> None:
     """Due events happen on the way. A time before the world's is refused, and changes nothing."""
     with freeze_time(WHEN) as frozen:
         sandbox = Sandbox(REGISTRY)
@@ -58,7 +58,7 @@ FREEZE = "with freeze_time('2031-05-01'):\n"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("load", [f"{FREEZE}    {LOAD}\n", f"{LOAD}\n{FREEZE}"], ids=["frozen", "loaded"])
-def test_a_sandbox_is_the_same_within_frozen_time(load: str) -> None:
+def test_a_sandbox_works_the_same_with_and_without_frozen_time(load: str) -> None:
     script = f"{USE}\n{load}    use(Sandbox(now='real'))\nuse(Sandbox(now='2031-05-01'))\n"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -96,7 +96,7 @@ def test_never_goes_back(reseller_sandbox):
 """
 
 
-def test_worlds_follow_the_time_of_the_tests_by_a_mark_or_an_option(printed: Printed) -> None:
+def test_a_mark_or_an_option_makes_worlds_follow_the_time_of_their_test(printed: Printed) -> None:
     mark = "import pytest\npytestmark = pytest.mark.reseller_sandbox(clock='follow')\n"
     assert "3 passed" in printed(mark + FOLLOWING)
     for mode in ("process", "server"):
@@ -125,7 +125,7 @@ def test_a_failure_report_names_the_time_of_the_test_and_of_the_world(printed: P
     assert 'clock="follow"' in output
 
 
-def test_a_missing_package_is_named_with_its_command() -> None:
+def test_the_error_for_a_missing_package_has_the_command_that_installs_the_package() -> None:
     for name, package in (
         ("SandboxTransport", "httpx"),
         ("SandboxAdapter", "requests"),

@@ -9,7 +9,9 @@ from reseller_sandbox.testing import SandboxContainer
 from tests.registry import Make
 
 
-def test_a_container_has_its_settings_and_no_rights_and_connects(make: Make, monkeypatch) -> None:
+def test_a_sandbox_container_has_the_settings_and_no_privileges_and_is_reachable(
+    make: Make, monkeypatch
+) -> None:
     monkeypatch.setattr("testcontainers.core.container.DockerClient", lambda **_: None)
     container = SandboxContainer(settings={"fixture": "empty", "seed": "7"})
     assert container.image.startswith("reseller-sandbox:")

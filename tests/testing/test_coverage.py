@@ -85,7 +85,7 @@ def in_process(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, run(folder, SUITE, *forms, "--reseller-sandbox-cover-min", "operations=1")
 
 
-def test_each_item_lists_its_tests(in_process: tuple[Path, str]) -> None:
+def test_each_coverage_item_lists_the_tests_that_used_the_item(in_process: tuple[Path, str]) -> None:
     folder, said = in_process
     assert "6 passed" in said
     found = covered(folder)
@@ -119,7 +119,9 @@ def test_the_terminal_and_the_page_show_the_coverage(in_process: tuple[Path, str
 
 
 @pytest.mark.slow
-def test_coverage_is_the_same_in_a_server(in_process: tuple[Path, str], tmp_path: Path, running: str) -> None:
+def test_coverage_is_the_same_in_process_and_in_a_server(
+    in_process: tuple[Path, str], tmp_path: Path, running: str
+) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\nreseller_sandbox_coverage = json:covered.json\n")
     assert "6 passed" in run(tmp_path, SUITE, "-n", "2", "--reseller-sandbox-mode", "server")
     assert covered(tmp_path) == covered(in_process[0])

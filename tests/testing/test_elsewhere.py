@@ -46,7 +46,7 @@ def _signed(sandbox: Sandbox, target: str) -> tuple[str, dict[str, str]]:
 
 
 @each_client
-def test_requests_reach_the_world(remote: Sandbox, get) -> None:
+def test_requests_of_each_library_reach_a_world_of_a_server(remote: Sandbox, get) -> None:
     with remote.fork(name="one") as fork:
         for owner in (fork, remote):
             for target, status in (("/v3/balance", 200), ("/v3/domains/getDomain/бібліотека.укр", 404)):
@@ -101,7 +101,7 @@ def test_the_flask_test_client_gives_the_same_answers_in_every_mode(remote: Sand
 
 
 @pytest.mark.filterwarnings("error::ResourceWarning")
-def test_the_flask_test_client_of_a_server_times_out_and_leaves_nothing_open(remote: Sandbox) -> None:
+def test_the_flask_test_client_of_a_server_times_out_and_closes_its_connections(remote: Sandbox) -> None:
     with remote.fork() as fork:
         with fork.faults.add("hang"), pytest.raises(TimeoutError):
             fork.client(timeout=0.2).get("/v3/balance")
@@ -139,7 +139,7 @@ def over_tls() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("get", [GETS[0], *GETS[2:]])  # both clients of httpx trust alike
-def test_intercepted_clients_trust_the_authority_of_connect(get, over_tls, monkeypatch) -> None:
+def test_intercepted_clients_trust_the_authority_passed_to_connect(get, over_tls, monkeypatch) -> None:
     url, authority = over_tls
     zones = f"{API}/V2.0/domain/zones"
     plain = zones.replace("https", "http")

@@ -50,7 +50,9 @@ def test_is_not_marked(reseller_sandbox):
 QUIET = "--reseller-sandbox-explore-quiet=0.03"
 
 
-def test_a_marked_test_fails_with_the_order_that_leaves_a_wrong_state(printed: Printed) -> None:
+def test_an_explored_test_fails_with_the_order_of_requests_that_leaves_a_wrong_state(
+    printed: Printed,
+) -> None:
     said = printed(SUITE, QUIET)
     assert "2 failed, 2 passed" in said
     assert "not serializable: the result is not possible if" in said
@@ -65,7 +67,7 @@ def test_a_marked_test_fails_with_the_order_that_leaves_a_wrong_state(printed: P
     assert "1 schedule tried" in said
 
 
-def test_options_explore_tests_without_a_mark(printed: Printed) -> None:
+def test_the_explore_option_explores_tests_without_a_mark(printed: Printed) -> None:
     suite = f"""{BOTH}
 def never(world):
     return "never holds"

@@ -103,7 +103,7 @@ def test_reaches_an_allowed_host():
 """
 
 
-def test_a_fence_holds_for_a_whole_run(printed: Printed, subtests: pytest.Subtests) -> None:
+def test_the_fence_option_holds_for_the_whole_test_run(printed: Printed, subtests: pytest.Subtests) -> None:
     shown = printed(SUITE, "--reseller-sandbox-fence=192.0.2.7")
     assert "1 failed, 2 passed" in shown
     assert (

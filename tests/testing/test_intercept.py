@@ -52,7 +52,7 @@ def _everything_is_put_back():
 
 
 @each_client
-def test_a_client_reaches_the_world_at_its_usual_address(sandbox, get):
+def test_an_intercepted_client_reaches_the_world_at_the_usual_url_of_the_service(sandbox, get):
     with sandbox.intercept(API) as given:
         assert given is sandbox
         assert get(API + ZONES).headers["x-sandbox-request"] == "r1"
@@ -65,7 +65,7 @@ def test_a_client_reaches_the_world_at_its_usual_address(sandbox, get):
 
 
 @each_client
-def test_other_requests_go_to_the_network_or_are_refused(sandbox, served, url, get):
+def test_requests_to_other_urls_go_to_the_network_or_are_refused(sandbox, served, url, get):
     with sandbox.intercept(API, url.replace("127.0.0.1", "localhost")):
         assert get(url + ZONES).headers["x-sandbox-request"] == "r1"
     assert (_count(served), _count(sandbox)) == (1, 0)
@@ -78,7 +78,7 @@ def test_other_requests_go_to_the_network_or_are_refused(sandbox, served, url, g
         assert get(API + ZONES).headers["x-sandbox-request"] == "r1"
 
 
-def test_clients_that_were_made_and_used_before_are_intercepted(sandbox, url):
+def test_clients_created_before_the_interception_are_intercepted(sandbox, url):
     """They find the network again afterwards."""
     session = requests.Session()
     session.headers.update(TOKEN)
@@ -91,7 +91,7 @@ def test_clients_that_were_made_and_used_before_are_intercepted(sandbox, url):
     assert _count(sandbox) == 2
 
 
-def test_interception_keeps_the_transports_of_clients(sandbox, make):
+def test_interception_keeps_custom_transports_of_clients(sandbox, make):
     """Retries, subclasses of transports, and transports that lead elsewhere."""
 
     class SendsTwice(httpx.HTTPTransport):
@@ -112,7 +112,7 @@ def test_interception_keeps_the_transports_of_clients(sandbox, make):
 
 
 @each_client
-def test_the_innermost_interception_of_an_address_takes_the_request(sandbox, get):
+def test_the_innermost_interception_of_a_url_gets_the_request(sandbox, get):
     """Other addresses of the outer interception stay, and its refusal holds for the rest."""
     with sandbox.fork(name="inner") as inner, sandbox.intercept(API, "https://old.test", others="refuse"):
         with inner.intercept(API, "https://new.test"):
@@ -129,7 +129,7 @@ def test_the_innermost_interception_of_an_address_takes_the_request(sandbox, get
             get("https://new.test")
 
 
-def test_interceptions_may_end_in_any_order_and_context_and_decorate(sandbox):
+def test_interceptions_can_end_in_any_order_and_work_as_context_or_decorator(sandbox):
     with sandbox.fork(name="other") as other:
         first, second = sandbox.intercept(API), other.intercept(API)
         first.__enter__()
@@ -199,7 +199,7 @@ def test_each_thread_and_task_reaches_the_world_of_its_own_interception(sandbox)
     assert {name: {name} for name in found} == found
 
 
-def test_an_interception_refuses_no_request_of_a_thread_with_another_interception(sandbox, url):
+def test_a_refusing_interception_does_not_affect_threads_with_their_own_interception(sandbox, url):
     def work() -> int:
         with sandbox.intercept(API):
             return int(get_by_httpx(url + ZONES).status_code)

@@ -206,12 +206,12 @@ def test_a_word_that_there_is_not(reseller_sandbox):
 """
 
 
-def test_a_suite_passes_in_the_process(tmp_path: Path) -> None:
+def test_a_test_suite_passes_in_process_mode(tmp_path: Path) -> None:
     assert "11 passed" in run(tmp_path, ANYWHERE)
 
 
 @pytest.mark.slow
-def test_a_suite_passes_in_a_server(tmp_path: Path, running: str) -> None:
+def test_a_test_suite_passes_in_server_mode(tmp_path: Path, running: str) -> None:
     assert "11 passed" in run(tmp_path, ANYWHERE, "-n", "2", RESELLER_SANDBOX_MODE=running)
     (tmp_path / "pytest.ini").write_text("[pytest]\nreseller_sandbox_mode = server\n")
     assert "11 passed" in run(tmp_path, ANYWHERE, "-n", "2")
@@ -219,7 +219,7 @@ def test_a_suite_passes_in_a_server(tmp_path: Path, running: str) -> None:
     assert "1 passed" in run(tmp_path, shown)
 
 
-def test_modes_that_cannot_be_used_are_reported_in_a_line(printed: Printed, running: str, subtests) -> None:
+def test_an_unusable_mode_is_reported_in_one_line(printed: Printed, running: str, subtests) -> None:
     """A failed test shows its own world, and not the world that it is forked from."""
     fails, passes = (f"def test_passes(reseller_sandbox): assert {value}\n" for value in (0, 1))
     late = f"import pytest\n@pytest.mark.reseller_sandbox(header_prefix='X-')\n{passes}"
@@ -237,7 +237,7 @@ def test_modes_that_cannot_be_used_are_reported_in_a_line(printed: Printed, runn
             assert "Traceback" not in said
 
 
-def test_a_failed_test_shows_its_worlds(tmp_path: Path) -> None:
+def test_the_report_of_a_failed_test_shows_the_worlds_of_the_test(tmp_path: Path) -> None:
     said = run(tmp_path, FAILING)
     assert "8 failed, 1 passed" in said
     for line in (
@@ -270,7 +270,7 @@ def test_a_failed_test_shows_its_worlds(tmp_path: Path) -> None:
     assert replay(files[1]).sandbox.clock.now.day == 16
 
 
-def test_a_failed_test_has_a_page_that_is_attached_to_both_reports(tmp_path: Path) -> None:
+def test_the_page_on_a_failed_test_is_attached_to_the_html_and_junit_reports(tmp_path: Path) -> None:
     folder = tmp_path / "failed"
     said = run(
         tmp_path,
@@ -300,7 +300,7 @@ def test_a_failed_test_has_a_page_that_is_attached_to_both_reports(tmp_path: Pat
     assert f"failed/{page.name}" in (tmp_path / "all.html").read_text()
 
 
-def test_unapplied_faults_and_actions_and_advice_fail_a_strict_test(
+def test_unapplied_faults_unapplied_actions_and_advice_fail_a_strict_test(
     printed: Printed, pytester: pytest.Pytester, subtests
 ) -> None:
     seeded = Sandbox()
@@ -337,7 +337,7 @@ def test_with_a_world(reseller_sandbox):
 """
 
 
-def test_the_plugin_loads_libraries_late(tmp_path: Path) -> None:
+def test_the_plugin_imports_libraries_only_when_a_test_needs_them(tmp_path: Path) -> None:
     """None while it is unused, and few for a test that has a world and makes no request."""
     others = [part for name in ("xdist", "timeout", "anyio", "schemathesis") for part in ("-p", f"no:{name}")]
     assert "2 passed" in run(tmp_path, LATE, *others)

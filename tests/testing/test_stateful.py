@@ -17,7 +17,7 @@ EXAMPLE = Path(__file__).parents[1] / "examples" / "stateful"
 OPTIONS = ("-q", "-p", "no:cacheprovider", "--hypothesis-seed=7", "-W", "ignore")
 
 
-def test_the_example_finds_the_planted_double_renewal_in_200_examples(tmp_path: Path) -> None:
+def test_the_hypothesis_example_finds_the_planted_double_renewal(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", *OPTIONS, f"--rootdir={EXAMPLE}", str(EXAMPLE)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=250)
     assert "renewed_twice: active-example.com was renewed twice" in done.stdout, done.stdout
@@ -25,7 +25,7 @@ def test_the_example_finds_the_planted_double_renewal_in_200_examples(tmp_path: 
     assert "1 failed, 1 passed" in done.stdout, done.stdout
 
 
-def test_costs_that_a_client_did_not_book_fail_the_machine() -> None:
+def test_costs_that_a_client_did_not_book_fail_the_state_machine() -> None:
     class Books(SandboxMachine):
         def booked(self) -> Decimal:
             return Decimal(0)

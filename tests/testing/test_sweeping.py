@@ -46,7 +46,7 @@ def test_has_no_world():
 """
 
 
-def test_a_test_that_is_silently_wrong_fails_and_is_listed(printed: Printed) -> None:
+def test_a_swept_test_that_is_silently_wrong_fails_and_is_listed(printed: Printed) -> None:
     said = printed(SUITE, "--reseller-sandbox-sweep=lost-answer,external-changes", "-rP")
     assert "2 failed, 2 passed" in said
     blind, once = said.split("reseller sandbox: sweep of ")[1:]
@@ -59,7 +59,7 @@ def test_a_test_that_is_silently_wrong_fails_and_is_listed(printed: Printed) -> 
     assert printed(SUITE, "--reseller-sandbox-sweep=lost-answer", "-k", "once or asks").endswith("status 0")
 
 
-def test_worlds_in_a_server_are_swept_over_connections(printed: Printed) -> None:
+def test_a_sweep_in_server_mode_sends_requests_over_real_connections(printed: Printed) -> None:
     """A test keeps its settings and its strictness: the faults of the sweep itself are not left over."""
     suite = """
 import httpx
@@ -86,7 +86,7 @@ def test_asks_again(reseller_sandbox):
         assert "2 runs: 2 fine." in said
 
 
-def test_a_failing_test_is_reported_and_not_swept(printed: Printed) -> None:
+def test_a_test_that_fails_without_faults_is_reported_and_not_swept(printed: Printed) -> None:
     """A test whose shared fixture cannot be torn down is reported too."""
     suite = """
 import pytest
@@ -112,7 +112,7 @@ def test_shares(reseller_sandbox, shared):
     assert "requests  1" in said
 
 
-def test_the_options_of_the_command_work_in_pytest(printed: Printed, tmp_path: Path) -> None:
+def test_the_options_of_the_sweep_command_work_in_pytest(printed: Printed, tmp_path: Path) -> None:
     suite = """
 def rich(world):
     return "main is poor" if world.accounts["main"].balance < 9980 else None
@@ -141,7 +141,7 @@ def test_renews_and_looks(reseller_sandbox):
     assert runs[0] == runs[1] + runs[2] > min(runs) >= 1
 
 
-def test_options_that_cannot_be_used_are_refused_in_a_line(printed: Printed, subtests) -> None:
+def test_invalid_pytest_options_are_refused_with_one_line(printed: Printed, subtests) -> None:
     for option, *words in (
         ("sweep=lost", "-sweep: unknown kind 'lost'", "external-changes, time, all"),
         ("sweep-slow=late", "must be a number of seconds above 0; it is 'late'"),
