@@ -1,4 +1,4 @@
-"""Requests to a sandbox without a socket, for the clients of every library."""
+"""Sends requests to a sandbox without a socket. The adapters for all client libraries use it."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 #: The default ports of URLs.
 PORTS = {"http": 80, "https": 443}
 
-#: The first try of a request. It may wait (``aside``), because it runs on a thread of the client.
+#: The first attempt to handle a request. It may block (``aside``), because it runs on a thread of the client.
 FIRST = Again(aside=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Result of a request: a response, and its delivery to the client.
+    """Response to a request, and how it is delivered to the client.
 
     If ``again`` is set, there is no response yet: call ``again`` for it, ``after`` this many seconds. If
     ``stream`` is set, it follows the head of the response. If ``last`` is true, the connection ends after the
@@ -58,7 +58,7 @@ class Reply:
 
 
 class Detour(NamedTuple):
-    """A method by which a library reaches the network, and its replacement during an interception.
+    """A client library's method that reaches the network, and its replacement in an interception.
 
     ``url_of`` returns the URL from the arguments of a call, the first of which is the object. ``call`` takes
     the transport to the sandbox, and the same arguments.
@@ -88,10 +88,10 @@ class AnySandbox(Protocol):
 
     @property
     def url(self) -> str:
-        """URL of its world."""
+        """URL of the sandbox's world."""
 
     def resources(self) -> Mapping[str, type[Resource]]:
-        """Return the resources by name."""
+        """Return the classes of the sandbox's resources, by name."""
 
 
 class Caller:
@@ -106,13 +106,13 @@ class Caller:
         self._world = "" if sandbox.world is sandbox.engine.default else sandbox.world.name
 
     def take(self, described: Callable[[], WSGIEnvironment], again: Again = FIRST) -> Reply:
-        """Return the reply to a request. Each call of ``described`` returns a new WSGI environment for it."""
+        """Send a request and return the reply. ``described`` returns a new WSGI environment per call."""
         environ = described()
         environ[Env.SERVED], environ[Env.AGAIN] = "", again
         if self._world:
             environ[ENV_WORLD] = self._world
         response = call(self._app, environ)
-        # Without this, a cycle of references would keep the world in memory.
+        # Remove a reference cycle, which would keep the world in memory.
         environ.pop(Env.LOG_WORDS, None)
         answer = replace(response, headers=[(name.lower(), value) for name, value in response.headers])
         options = [value for name, value in answer.headers if name == b"connection"]
@@ -120,7 +120,8 @@ class Caller:
         if last:
             answer = answer.closing()
         later: Again | None = environ.get(Env.AGAIN)
-        if later is not None and later is not again:  # A route that a user added leaves ``again`` unchanged.
+        # A route that a user added to the app does not change it.
+        if later is not None and later is not again:
             retake = partial(self.take, described, replace(later, aside=True))
             return Reply(answer, last, again=retake, after=later.after)
         return Reply(answer, last, environ.get(Env.DELIVERY), environ.get(Env.STREAM))
@@ -162,5 +163,5 @@ def described(
 
 
 def server_of(sandbox: AnySandbox) -> HttpTransport | None:
-    """Return the transport to the server of a sandbox, or None for a sandbox in this process."""
+    """Return the transport to a sandbox's server, or None for a sandbox in this process."""
     return sandbox.transport if isinstance(sandbox.transport, HttpTransport) else None

@@ -1,4 +1,4 @@
-"""Temporary replacements of functions and methods, which several interceptions and fences can share."""
+"""Temporary replacements of library functions. Several interceptions or fences can share one."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import Any, TypeAlias
 
 _LOCK = threading.Lock()
 
-#: Builds the replacement of a function. The second argument returns the current entries, the oldest first.
+#: A function that builds the replacement of a library function. Its first argument is the original. Its
+#: second argument returns the current entries (fences or interceptions), the oldest first.
 Replacing: TypeAlias = Callable[[Callable[..., Any], Callable[[], tuple[Any, ...]]], Callable[..., Any]]
 
 
 @contextmanager
 def detoured(owner: Any, name: str, entry: object, replacing: Replacing) -> Iterator[None]:
-    """Add ``entry`` to the entries of a function or method, which the first entry replaces.
+    """Register ``entry`` (a fence or interception) for a function. The first entry replaces it.
 
-    ``owner`` is the module or the class of the function. The function is restored after the last entry ends,
-    unless another program has replaced it again.
+    ``owner`` is the module or the class of the function. After the last entry ends, the original is restored,
+    unless other code has replaced the function again.
     """
     with _LOCK:
         method = getattr(owner, name)

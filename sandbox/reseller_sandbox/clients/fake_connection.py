@@ -1,4 +1,4 @@
-"""In-process imitation of a client's connection: bytes of responses, and pauses between them.
+"""In-process imitation of a TCP connection: yields the bytes of responses, and pauses.
 
 Pauses are only counted, not waited for. If a pause is longer than the client's timeout, the client gets its
 timeout error immediately. Otherwise it gets its bytes immediately.
@@ -35,10 +35,10 @@ from reseller_sandbox.server.messages import WireAnswer
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-#: Interval in seconds at which a waiting stream is polled.
+#: Interval in seconds at which a streamed response is polled for new bytes.
 POLL = 0.005
 
-#: The longest single sleep in seconds, because the limits of operating systems differ.
+#: Maximum length of one sleep in seconds. Longer sleeps exceed the limit of some operating systems.
 LONGEST = 3600.0
 
 
@@ -60,12 +60,12 @@ Transmission: TypeAlias = Generator[bytes | Pause, None, None]
 
 
 def endless_silence() -> Transmission:
-    """Yield an endless pause."""
+    """Yield one pause without an end: the server sends nothing."""
     yield Pause(math.inf)
 
 
 def transmission(reply: Reply) -> Transmission:
-    """Yield the bytes and pauses of a reply. The generator ends when the connection ends.
+    """Yield the bytes of a reply and the pauses between them, until the connection closes.
 
     Raise ConnectionResetError if the connection is reset. A delayed request takes effect even if the client
     closes the connection earlier.
@@ -122,8 +122,8 @@ def _followed(answer: WireAnswer, stream: Stream) -> Transmission:
         stream.close()
 
 
-class Line:
-    """Connection from which a client reads ``incoming``. With ``real_time``, pauses take real time.
+class FakeConnection:
+    """Connection whose bytes and pauses come from ``incoming``. With ``real_time``, pauses really last.
 
     ``about`` names the request in the message of ``EndlessWait``.
     """
@@ -136,7 +136,7 @@ class Line:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the connection has no more bytes."""
+        """Whether the connection is closed, so that no more bytes come."""
         return inspect.getgeneratorstate(self._incoming) == inspect.GEN_CLOSED
 
     def read(self, size: int, timeout: float | None) -> bytes:
@@ -153,14 +153,14 @@ class Line:
                 return bytes(end.value)
 
     async def aread(self, size: int, timeout: float | None) -> bytes:
-        """Return the same as ``read``, but wait asynchronously."""
+        """Return up to ``size`` bytes, as ``read`` does, but wait asynchronously."""
         steps = self._steps(size, timeout)
         while True:
             try:
                 seconds = next(steps)
             except StopIteration as end:
                 return bytes(end.value)
-            import anyio  # a dependency of httpx, which has the only asynchronous client
+            import anyio  # Present with httpx, the only caller of this method.
 
             await anyio.sleep(seconds)
 
@@ -169,7 +169,7 @@ class Line:
         self._incoming.close()
 
     def _steps(self, size: int, timeout: float | None) -> Generator[float, None, bytes]:
-        """Yield the seconds to wait in real time, and return the received bytes."""
+        """Yield each number of seconds that the caller must really wait. Return the received bytes."""
         left = math.inf if timeout is None else timeout
         while not self._received:
             incoming = next(self._incoming, None)
@@ -196,19 +196,19 @@ class Line:
         return piece
 
 
-class LineFile(io.RawIOBase):
-    """File of the bytes that ``read`` returns. It calls ``done`` when it is closed."""
+class ResponseFile(io.RawIOBase):
+    """File object over ``read``, a function that returns bytes. Closing it calls ``done``."""
 
     def __init__(self, read: Callable[[int], bytes], done: Callable[[], None]) -> None:
         self._read = read
         self._done = done
 
     def readable(self) -> bool:
-        """Return True, because the file can be read."""
+        """Return True, as ``io.RawIOBase`` requires of a readable file."""
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Read the available bytes that fit into ``buffer``, and return their number."""
+        """Read bytes into ``buffer``, and return their number."""
         view = memoryview(buffer)
         piece = self._read(len(view))
         view[: len(piece)] = piece

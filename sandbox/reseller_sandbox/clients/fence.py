@@ -1,4 +1,4 @@
-"""A fence around this process: lookups of other hosts and connections to them are refused.
+"""A fence around this process: Python refuses to look up or connect to other machines.
 
 The functions of Python that look up names and connect are replaced while a fence stands. So the fence holds
 for every library that opens its sockets in Python. Libraries that open sockets in C, such as pycurl, pass.
@@ -19,33 +19,33 @@ from typing import Any, TypeAlias
 
 from reseller_sandbox.clients.detours import Replacing, detoured
 
-#: A function that returns the host and the port in the arguments of a call. Without a host, there is nothing
-#: to refuse.
+#: A function that returns the host and the port in the arguments of a call. If the host is None, the call is
+#: allowed.
 Target: TypeAlias = Callable[..., tuple[Any, Any]]
 
 
 class NetworkRefused(RuntimeError):
-    """Error for a request to the network while only a sandbox is allowed."""
+    """A request would reach the network, but a fence or an interception allows only a sandbox."""
 
 
 @dataclass(eq=False)
 class Fence:
-    """Permission to reach this machine and ``hosts``. ``rule`` names the setting that forbids the rest."""
+    """Allows this machine and ``hosts``. ``rule`` names the setting that forbids all other hosts."""
 
     hosts: frozenset[str]
     rule: str
     addresses: set[str] = field(default_factory=set)
 
     def require(self, host: str, port: object) -> None:
-        """Raise ``NetworkRefused`` if ``host`` is outside the fence."""
+        """Raise ``NetworkRefused`` if the fence does not allow ``host``."""
         if not (_is_here(host) or host.lower() in self.hosts or host in self.addresses):
             raise NetworkRefused(f"{_library()} tried to reach {host}:{port}, which {self.rule} forbids")
 
 
 @contextmanager
 def fenced(hosts: Iterable[str], rule: str) -> Iterator[None]:
-    """Refuse lookups of other hosts and connections to them, in all threads, while the context lasts."""
-    import asyncio  # late, because a test without a fence need not wait for this
+    """During the context, refuse lookups and connections to hosts other than ``hosts``, in all threads."""
+    import asyncio  # Import late, so that tests without a fence start faster.
 
     fence = Fence(frozenset(host.lower() for host in hosts), rule)
     with ExitStack() as stack:
@@ -53,7 +53,8 @@ def fenced(hosts: Iterable[str], rule: str) -> Iterator[None]:
             (socket, "getaddrinfo", _looked_up),
             (socket, "gethostbyname", _looked_up),
             (socket, "gethostbyname_ex", _looked_up),
-            # asyncio looks up names in another thread, in which the calling library is unknown.
+            # Check this lookup before asyncio runs it in another thread, in which the calling library is
+            # unknown.
             (asyncio.BaseEventLoop, "getaddrinfo", _looked_up_by_loop),
             (socket.socket, "connect", _connected),
             (socket.socket, "connect_ex", _connected),
@@ -71,7 +72,7 @@ def _guarding(target: Target) -> Replacing:
             for fence in fences() if host else ():
                 fence.require(str(host), port)
             result = original(*args, **options)
-            # Allow the addresses of the host, because a client looks them up and then connects to one.
+            # Allow the addresses of an allowed host: a client looks them up, and then connects to an address.
             if original is _GETADDRINFO and host:
                 for fence in fences():
                     fence.addresses.update(str(entry[4][0]) for entry in result)
@@ -99,7 +100,7 @@ def _connected(sock: socket.socket, address: Any) -> tuple[Any, Any]:
 
 
 def _is_here(host: str) -> bool:
-    """Whether ``host`` is this machine."""
+    """Whether ``host`` is localhost, a loopback address, or an unspecified address (``0.0.0.0``)."""
     try:
         address = ip_address(host.partition("%")[0])
     except ValueError:
@@ -109,7 +110,7 @@ def _is_here(host: str) -> bool:
 
 
 def _library() -> str:
-    """Return the library that the caller's code used, or the module of the standard library."""
+    """Return the library that tries to connect, such as ``httpx`` or ``urllib.request``."""
     paths = sysconfig.get_paths()
     libraries = tuple(paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
     name = "socket"

@@ -1,4 +1,4 @@
-"""Interception of client libraries: requests to a service's usual address go to a sandbox.
+"""Interception of client libraries: requests to the real service's URL go to a sandbox.
 
 While an interception is active, the methods by which the libraries reach the network are replaced. They are
 restored after the last one ends. Each request looks up its interception.
@@ -28,8 +28,8 @@ Origin: TypeAlias = tuple[str, str, int]
 
 Others: TypeAlias = Literal["network", "refuse"]
 
-#: The client libraries that can be intercepted. For each, the module ``with_NAME`` has ``DETOURS``, the
-#: methods by which the library reaches the network, and ``TRANSPORT``, the class that leads to a sandbox.
+#: Client libraries that can be intercepted. The module ``with_NAME`` of each has ``DETOURS``, the library's
+#: methods that reach the network, and ``TRANSPORT``, the class that sends requests to a sandbox.
 CLIENTS = ("httpx", "requests", "urllib3", "aiohttp")
 
 
@@ -84,7 +84,7 @@ def intercepting(
 
 
 def _replacing(library: str, detour: Detour) -> Replacing:
-    """Return a builder of the replacement of a method. It sends only intercepted requests to a sandbox."""
+    """Return a builder of the method's replacement, which sends intercepted requests to a sandbox."""
 
     def replacing(original: Callable[..., Any], known: Callable[[], tuple[Any, ...]]) -> Callable[..., Any]:
         @wraps(original)
@@ -100,10 +100,10 @@ def _replacing(library: str, detour: Detour) -> Replacing:
 
 
 def _chosen(url: str, known: tuple[Interception, ...]) -> Interception | None:
-    """Return the interception that takes a request to ``url``, or None.
+    """Return the interception that applies to a request to ``url``, or None.
 
     Interceptions of this thread or task come first, then all others. In each group, the latest comes first.
-    Raise ``NetworkRefused`` if none takes the request and an applicable interception refuses other requests.
+    Raise ``NetworkRefused`` if no interception applies and one of them refuses other requests.
     """
     own = tuple(entry for entry in _OWN.get() if entry in known)
     rest = tuple(entry for entry in known if entry not in own)
@@ -114,14 +114,14 @@ def _chosen(url: str, known: tuple[Interception, ...]) -> Interception | None:
     if any(entry.others == "refuse" for entry in own or known):
         places = sorted({_written(place) for entry in known for place in entry.origins})
         raise NetworkRefused(
-            f"a request to {_written(origin)} would reach the network, which others='refuse' forbids; "
-            f"intercepted are {', '.join(places)}"
+            f"a request to {_written(origin)} would reach the network, which others='refuse' forbids. "
+            f"Intercepted URLs: {', '.join(places)}"
         )
     return None
 
 
 def _parse_origin(url: str) -> Origin:
-    """Return the origin of a user's URL. Refuse a URL with a path, a query or a user."""
+    """Return the origin of a URL that the user passed. Refuse a URL with a path, query or user."""
     try:
         parts = urlsplit(url)
         origin = _origin(url)

@@ -1,4 +1,4 @@
-"""In-process socket of a client: it parses the bytes of requests and returns the bytes of responses."""
+"""In-process replacement for a client's socket: takes bytes of requests, returns bytes of responses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 import httptools
 
 from reseller_sandbox.clients.caller import Caller, Reply, described
-from reseller_sandbox.clients.fake_connection import Line, endless_silence, transmission
+from reseller_sandbox.clients.fake_connection import FakeConnection, endless_silence, transmission
 from reseller_sandbox.server.messages import (
     HEAD_TOO_LONG,
     INCOMPLETE,
@@ -21,7 +21,7 @@ from reseller_sandbox.server.wsgi import origin_form
 
 
 class Socket:
-    """Socket of a client to a sandbox in this process. It sends each request as soon as it is complete.
+    """Replacement for a socket to a sandbox in this process. It sends each complete request.
 
     The journal records incomplete requests and bytes that are not HTTP, in the same way as with a server.
     """
@@ -29,7 +29,7 @@ class Socket:
     def __init__(self, caller: Caller, port: int, scheme: str = "http", *, real_time: bool) -> None:
         self._caller = caller
         self._port = port
-        #: ``https`` after the client's TLS handshake, which is only imitated: nothing is encrypted.
+        #: ``https`` if the client started TLS. The handshake is only imitated, and nothing is encrypted.
         self.scheme = scheme
         self._real_time = real_time
         self._parser = httptools.HttpRequestParser(self)
@@ -43,7 +43,7 @@ class Socket:
         return self._connection.has_ended
 
     def sendall(self, data: bytes) -> None:
-        """Take a piece of a request, and send the request if it is complete."""
+        """Parse a piece of a request. If the request is now complete, send it to the sandbox."""
         if self._is_refused:
             return
         self._sent += data
@@ -56,7 +56,7 @@ class Socket:
             self._refuse(Unread.of(bytes(self._sent), malformed(reason)), "A request that is not HTTP")
 
     def on_message_begin(self) -> None:
-        """Begin a request."""
+        """Reset the state for the next request (callback of the parser)."""
         self._connection = self._silent()
         self._target = b""
         self._body = bytearray()
@@ -64,24 +64,24 @@ class Socket:
         self._in_head = True
 
     def on_url(self, url: bytes) -> None:
-        """Take a piece of the request target."""
+        """Append a piece of the request target (callback of the parser)."""
         self._target += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header. Ignore the trailers of a chunked body."""
+        """Add a header of the request (callback of the parser). Ignore the trailers of a chunked body."""
         if self._in_head:
             self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
-        """Begin the body."""
+        """Mark the end of the headers (callback of the parser)."""
         self._in_head = False
 
     def on_body(self, body: bytes) -> None:
-        """Take a piece of the body."""
+        """Append a piece of the body (callback of the parser)."""
         self._body += body
 
     def on_message_complete(self) -> None:
-        """Send the complete request to the sandbox."""
+        """Send the complete request to the sandbox (callback of the parser)."""
         sent, self._sent = bytes(self._sent), bytearray()
         method = self._parser.get_method().decode()
         about = f"{method} {origin_form(self._target).partition(b'?')[0].decode('latin-1')}"
@@ -96,7 +96,7 @@ class Socket:
             self._receive(self._caller.take(partial(described, *parts)), about)
 
     def read(self, size: int, timeout: float | None) -> bytes:
-        """Return the next bytes of the response. See ``Line.read``."""
+        """Return the next bytes of the response, as ``FakeConnection.read`` does."""
         return self._connection.read(size, timeout)
 
     async def aread(self, size: int, timeout: float | None) -> bytes:
@@ -104,7 +104,7 @@ class Socket:
         return await self._connection.aread(size, timeout)
 
     def close(self) -> None:
-        """Close the socket, and record an incomplete request."""
+        """Close the socket. If a request is incomplete, add it to the journal."""
         if self._sent and not self._is_refused:
             self._is_refused = True
             self._caller.refuse(Unread.of(bytes(self._sent), INCOMPLETE))
@@ -115,8 +115,8 @@ class Socket:
         self._receive(self._caller.refuse(lost), about)
 
     def _receive(self, reply: Reply, about: str) -> None:
-        self._connection = Line(transmission(reply), real_time=self._real_time, about=about)
+        self._connection = FakeConnection(transmission(reply), real_time=self._real_time, about=about)
 
-    def _silent(self) -> Line:
-        """Return a connection without bytes, because the sandbox waits for the rest of the request."""
-        return Line(endless_silence(), real_time=self._real_time, about="An incomplete request")
+    def _silent(self) -> FakeConnection:
+        """Return a connection that sends nothing while the sandbox waits for the rest of a request."""
+        return FakeConnection(endless_silence(), real_time=self._real_time, about="An incomplete request")

@@ -1,4 +1,4 @@
-"""aiohttp with a sandbox: requests go over a socket to the server of the sandbox.
+"""Adapter for aiohttp: requests go over a socket to the server of the sandbox.
 
 Only the address of a request changes. So faults raise aiohttp's own exceptions, and delays take real time.
 """
@@ -45,7 +45,7 @@ class SandboxConnector(aiohttp.TCPConnector):
 
 
 class Connectors:
-    """Connectors of an interception, one for each event loop."""
+    """The connectors of one interception: one connector for each event loop."""
 
     def __init__(self, sandbox: AnySandbox, *, real_time: bool = False) -> None:  # noqa: ARG002
         self._sandbox = sandbox
@@ -55,7 +55,7 @@ class Connectors:
         """Return the connector of the running event loop."""
         loop = asyncio.get_running_loop()
         if loop not in self._of:
-            # Connections are not reused: the event loop may end before the interception.
+            # Do not reuse connections, because an event loop may end before the interception.
             self._of[loop] = SandboxConnector(self._sandbox, force_close=True, limit=0)
         return self._of[loop]
 

@@ -1,4 +1,4 @@
-"""Flask's test client, with responses as over a socket.
+"""Flask's test client for a sandbox, with the responses and errors of a real connection.
 
 Python's ``http.client`` reads responses that are late, cut or not HTTP, and all responses of a server.
 """
@@ -19,7 +19,7 @@ from flask.testing import FlaskClient
 from werkzeug.datastructures import EnvironHeaders, Headers
 
 from reseller_sandbox.clients.caller import AnySandbox, Caller
-from reseller_sandbox.clients.fake_connection import Line, LineFile, transmission
+from reseller_sandbox.clients.fake_connection import FakeConnection, ResponseFile, transmission
 from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.remote import HttpTransport
@@ -35,7 +35,7 @@ Parts = tuple[Iterable[bytes], str, Headers]
 
 
 class SignedClient(FlaskClient):
-    """Flask test client that adds the credentials of an account to each request, for every interface."""
+    """Flask test client that signs each request as one account, for every API interface."""
 
     def __init__(self, sandbox: AnySandbox, account: str, timeout: float | None, real_time: bool) -> None:
         __tracebackhide__ = True
@@ -58,7 +58,7 @@ class SignedClient(FlaskClient):
         __tracebackhide__ = True
         try:
             return super().open(*args, **kwargs)
-        except (OSError, HTTPException) as broken:  # Hide the frames of our reader from the traceback.
+        except (OSError, HTTPException) as broken:  # Hide internal frames from the traceback.
             raise broken.with_traceback(None) from None
 
     def run_wsgi_app(self, environ: WSGIEnvironment, buffered: bool = False) -> Parts:  # noqa: ARG002
@@ -70,7 +70,7 @@ class SignedClient(FlaskClient):
         for interface in self._interfaces:
             for name, value in interface.sign(unsigned).headers.items():
                 environ.setdefault(environ_key(name), value)
-        environ["wsgi.input"] = io.BytesIO(body)  # because a redirect sends the body again
+        environ["wsgi.input"] = io.BytesIO(body)  # Rewind the body, because a redirect sends it again.
         return self._transport.send(environ, body, self.timeout)
 
 
@@ -85,13 +85,13 @@ class _InProcess:
         """Return the response of the sandbox."""
         reply = self._caller.take(lambda: {**environ, "wsgi.input": io.BytesIO(body)})
         answer = reply.answer
-        if reply.stream is not None:  # The test client cannot wait: return only the available bytes.
+        if reply.stream is not None:  # The test client cannot wait for a stream.
             piece = reply.stream.piece()
             reply.stream.close()
         elif not reply.is_plain:
             about = f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}"
-            line = Line(transmission(reply), real_time=self._real_time, about=about)
-            file = io.BufferedReader(LineFile(partial(line.read, timeout=timeout), line.leave))
+            line = FakeConnection(transmission(reply), real_time=self._real_time, about=about)
+            file = io.BufferedReader(ResponseFile(partial(line.read, timeout=timeout), line.leave))
             socket: Any = SimpleNamespace(makefile=lambda _mode: file)
             response = HTTPResponse(socket, method=environ["REQUEST_METHOD"])
             response.begin()
@@ -103,7 +103,7 @@ class _InProcess:
 
 
 class _ThroughServer:
-    """Transport over a socket to the sandbox of a server, by default with the timeout of its transport."""
+    """Transport to a sandbox on a server. The default timeout is that of the sandbox's transport."""
 
     def __init__(self, sandbox: AnySandbox) -> None:
         assert isinstance(sandbox.transport, HttpTransport)

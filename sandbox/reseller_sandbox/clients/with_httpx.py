@@ -1,4 +1,4 @@
-"""httpx without a socket: one transport for its synchronous and its asynchronous client.
+"""Adapter for httpx without a socket: one transport for synchronous and asynchronous clients.
 
 httpx's HTTP implementation writes each request to an in-process connection and reads the response from it.
 So exceptions, and the bytes read before them, are the same as over a socket.
@@ -64,7 +64,7 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         self._sync.close()
 
     def _redirected(self, request: httpx.Request) -> httpx.Request:
-        """Return a request with the address of the sandbox's server. The ``Host`` header is unchanged."""
+        """Return a copy of a request with the URL of the sandbox's server, but the same ``Host``."""
         if self._server is None:
             return request
         target = self._server.prefix.encode() + request.extensions.get("target", request.url.raw_path)
@@ -95,7 +95,7 @@ DETOURS = (
 
 
 class _Transport(httpx.HTTPTransport):
-    """httpx transport with in-process connections, a new one for each request."""
+    """httpx transport that opens a new in-process connection for each request."""
 
     def __init__(self, connect: Connect) -> None:
         self._pool = httpcore.ConnectionPool(network_backend=_Network(connect), **_pooling())
@@ -109,7 +109,7 @@ class _AsyncTransport(httpx.AsyncHTTPTransport):
 
 
 def _pooling() -> dict[str, Any]:
-    """Return the options of a pool whose connections need no certificates."""
+    """Return options for a connection pool without reuse of connections and without certificates."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return {"ssl_context": context, "max_connections": None, "max_keepalive_connections": 0}
 

@@ -1,4 +1,4 @@
-"""requests without a socket: only the connection is replaced.
+"""Adapter for the library requests, without a socket: only the connection is replaced.
 
 requests and urllib3 work as in production: they write and read HTTP. So retries, exceptions, and the bytes
 read before them are the same as over a socket.

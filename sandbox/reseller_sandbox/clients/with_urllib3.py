@@ -1,4 +1,4 @@
-"""urllib3 without a socket: only the connection is replaced.
+"""Adapter for urllib3 without a socket: only the connection is replaced.
 
 urllib3 works as in production: it writes and reads HTTP. So retries, exceptions, and the bytes read before
 them are the same as over a socket.
@@ -16,18 +16,18 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.util import parse_url
 
 from reseller_sandbox.clients.caller import PORTS, AnySandbox, Caller, Detour, server_of
-from reseller_sandbox.clients.fake_connection import LineFile
+from reseller_sandbox.clients.fake_connection import ResponseFile
 from reseller_sandbox.clients.socket_client import Socket
 from reseller_sandbox.remote import HttpTransport, trust
 
-#: urllib3 before 2 raises it for a socket that has no descriptor to wait for.
+#: The exception that urllib3 before 2 raises for a socket without a descriptor.
 _NO_DESCRIPTOR: type[Exception] = getattr(urllib3.util.wait, "NoWayToWaitForSocketError", OSError)
 
 #: The original method by which urllib3 reaches the network. An interception does not replace this reference.
 _FROM_HOST = PoolManager.connection_from_host
 
-#: The options of a pool that the client's own pool manager keeps during an interception. The others are about
-#: certificates and sockets.
+#: Pool options that are taken from the client's own pool manager during an interception. Its other options,
+#: about certificates and sockets, do not apply to a sandbox.
 _KEPT = ("timeout", "retries", "maxsize", "block", "headers")
 
 
@@ -123,7 +123,7 @@ def _pool_of_server(
     kind: Any = HTTPConnection
     if address.scheme == "https":
         context = trust(server.authority)
-        context.check_hostname = False  # because urllib3 checks it, unless verification is off
+        context.check_hostname = False  # urllib3 itself checks the host name.
         kind, options = HTTPSConnection, {**options, "ssl_context": context}
 
     class Connection(kind):  # type: ignore[misc]  # HTTPConnection or HTTPSConnection
@@ -134,7 +134,7 @@ def _pool_of_server(
             super().connect()
 
         def putrequest(self, method: str, url: str, skip_host: bool = False, **options: Any) -> None:
-            """Begin a request with the host that the client addresses."""
+            """Begin a request. The ``Host`` header has the host of the URL that the client requested."""
             super().putrequest(method, server.prefix + url, skip_host=True, **options)
             if not skip_host:
                 self.putheader("Host", host if port == PORTS[scheme] else f"{host}:{port}")
@@ -146,27 +146,27 @@ def _pool_of_server(
 
 
 class _SocketOfHTTPClient(Socket):
-    """Socket for ``http.client``. It closes only after all of its files are closed."""
+    """Socket for ``http.client``, which closes only after all files from ``makefile`` are closed."""
 
     _timeout: float | None = None
     _readers = 0
     _is_closed = False
 
     def fileno(self) -> int:
-        """Raise, because there is no descriptor. urllib3 before 2 then keeps the connection."""
+        """Raise an error, because there is no descriptor. urllib3 before 2 then keeps the connection."""
         raise _NO_DESCRIPTOR("a connection within this process has no descriptor")
 
     def settimeout(self, timeout: float | None) -> None:
-        """Limit the wait for each piece of an answer, in seconds."""
+        """Set the timeout in seconds for each read of a response."""
         self._timeout = timeout
 
     def makefile(self, *_: Any) -> io.BufferedReader:
         """Return the response as a file."""
         self._readers += 1
-        return io.BufferedReader(LineFile(lambda size: self.read(size, self._timeout), self._done))
+        return io.BufferedReader(ResponseFile(lambda size: self.read(size, self._timeout), self._done))
 
     def close(self) -> None:
-        """Close the socket as soon as no file is open."""
+        """Close the socket, now or after its last open file is closed."""
         self._is_closed = True
         if not self._readers:
             super().close()

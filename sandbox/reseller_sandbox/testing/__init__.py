@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-#: The module of each name, and the package that the module needs.
+#: The module of each public name, and the package that must be installed for it.
 _MODULES = {
     "EndlessWait": ("clients.fake_connection", ""),
     "NetworkRefused": ("clients.fence", ""),
@@ -50,7 +50,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Return the object ``name`` of this package, imported from its module."""
+    """Import the public name ``name`` from its module on first use."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, package = _MODULES[name]

@@ -1,4 +1,4 @@
-"""freezegun together with a sandbox: the clocks of the test and of the sandbox move together.
+"""``freeze_time``: freezes the time of a test with freezegun, together with a sandbox's clock.
 
 A sandbox with a running clock follows the machine's clock, and therefore freezegun. A sandbox with a frozen
 clock does not. This module supports both.

@@ -1,4 +1,4 @@
-"""Coverage of the contract by a test run, collected after each test and summed over workers."""
+"""Collects the coverage of the contract in a test run, after each test and from all workers."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from reseller_sandbox.values.text_checks import nearest
 #: The forms of a report, each with its default file.
 FORMS = {"term": "", "html": "reseller-sandbox-coverage.html", "json": "reseller-sandbox-coverage.json"}
 
-#: The figure that a minimum without a name is about: the operations that the tests use.
+#: A minimum without a name (``90``) applies to this figure: the coverage of the operations in use.
 _USED = next(iter(FIGURES))
 
-#: The key of a worker's output under which it sends its coverage.
+#: A pytest-xdist worker sends its coverage under this key of ``workeroutput``.
 _OUTPUT = "reseller_sandbox_coverage"
 
 
 @dataclass(frozen=True)
 class Options:
-    """Options of the report: its forms, the minimum percentages, and the operations."""
+    """Options of the coverage report: output forms, minimum percentages, and a pattern of operations."""
 
     forms: Mapping[str, Path]
     minimum: Mapping[str, float]
@@ -44,7 +44,7 @@ class Options:
 
 
 def parse_options(forms: str, minimum: str, operation: str, folder: Path) -> Options:
-    """Return the parsed options, with files below ``folder``. Raise ``UsageError``."""
+    """Parse the pytest options. Files without an absolute path are in ``folder``. Raise ``UsageError``."""
     if operation:
         try:
             matching_items(contract(), operation)
@@ -94,7 +94,7 @@ class Collector:
         self._problems: list[str] = []
 
     def collect(self, worlds: Sequence[Watched]) -> None:
-        """Add the coverage of a test that ends, from each world. A world may outlive the test."""
+        """Add the coverage of a test that ends. Count only what is new in worlds that live longer."""
         known, self._known = self._known, {}
         for world in worlds:
             with suppress(Refused, Unreachable):  # The test may have deleted the world or stopped the server.
@@ -105,17 +105,17 @@ class Collector:
                 self._counts += [(key, replace(mark, by=by)) for key, mark in new if mark.times]
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Remember the name of the test that runs."""
+        """Store the name of the test that starts, for its coverage."""
         self._test = nodeid
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Add the coverage that a worker has collected."""
+        """Add the coverage that a pytest-xdist worker has collected."""
         output = getattr(node, "workeroutput", {}).get(_OUTPUT, "[]")
         self._counts += msgspec.json.decode(output, type=list[tuple[Key, Mark]])
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the report, and fail the run if the coverage is too low. In a worker, send the coverage."""
+        """Write the report. Fail the run if coverage is too low. A worker only sends its coverage."""
         marks = total(self._counts)
         output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
         if output is not None:

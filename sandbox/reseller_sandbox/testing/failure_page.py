@@ -1,4 +1,4 @@
-"""Page on a failed test, written to a folder and attached to the reports of pytest-html and JUnit."""
+"""Writes a page on each failed test, and attaches it to reports of pytest-html and JUnit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAME = "reseller_sandbox_report"
 
 
 def write_page(item: pytest.Item, report: pytest.TestReport, run: Sandboxes, folder: Path) -> None:
-    """Write the page on a failed test, and attach it. A failure to write is a section of the report."""
+    """Write the page on a failed test and attach it. If that fails, the report gets the reason."""
     phase = "" if report.when == "call" else f"-{report.when}"
     file = folder / f"{file_name(item)}{phase}.html"
     try:
@@ -28,9 +28,8 @@ def write_page(item: pytest.Item, report: pytest.TestReport, run: Sandboxes, fol
         report.sections.append(("reseller sandbox", f"no page at {file}: {problem.strerror}"))
         return
     report.sections.append(("reseller sandbox: page on this test", str(file)))
-    item.user_properties.append(
-        (NAME, str(file))
-    )  # because a JUnit report has the properties of the last phase
+    # Use the item, not this report: JUnit takes the properties from the report of the last phase.
+    item.user_properties.append((NAME, str(file)))
     if item.config.pluginmanager.hasplugin("html"):
         from pytest_html import extras
 

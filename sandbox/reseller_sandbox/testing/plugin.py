@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
     from reseller_sandbox.testing.run import Sandboxes
 
-#: The worlds of the run, set when a test uses one.
+#: The ``Sandboxes`` of the test run. Set when the first test uses a world.
 _RUN = pytest.StashKey["Sandboxes"]()
 
 
@@ -57,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> None:
-    """Give options without a value their default, so that none takes the path after it."""
+    """Add the default to options without a value, so that pytest does not read a path as the value."""
     args[:] = with_defaults(args)
     early_config.known_args_namespace = parser.parse_known_args(args, copy(early_config.option))
 
@@ -105,7 +105,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def reseller_sandboxes(pytestconfig: pytest.Config) -> Iterator[Sandboxes]:
-    """Yield the worlds of this run. In a fixture of any scope, seed a fork. Each test can fork that again."""
+    """Yield the worlds of this run: fork one in a fixture of any scope, seed it, and fork it per test."""
     run = _sandboxes(pytestconfig)
     pytestconfig.stash[_RUN] = run
     if (collector := pytestconfig.pluginmanager.get_plugin(COVERAGE)) is not None:
@@ -118,7 +118,7 @@ def reseller_sandboxes(pytestconfig: pytest.Config) -> Iterator[Sandboxes]:
 
 @pytest.fixture
 def reseller_sandbox(request: pytest.FixtureRequest, reseller_sandboxes: Sandboxes) -> Iterator[Sandbox]:
-    """Yield a world for this test, forked from the seeded world."""
+    """Yield a sandbox with a new world for this test, forked from the seeded world."""
     if not reseller_sandboxes.is_lent:
         report_to_tool(tests=[request.node.nodeid])
     with reseller_sandboxes.world_of(request.node) as world:
@@ -139,7 +139,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """Fail a passed test if it leaves unused faults, actions or advice that strict mode forbids."""
+    """In strict mode, fail a passed test that leaves unapplied faults or actions, or advice."""
     yield
     run = item.config.stash.get(_RUN, None)
     if run is not None and (lines := run.left_over(item)):
@@ -148,7 +148,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add the history of its worlds to the report of a failed test, and write the page on the test."""
+    """Add the history of a failed test's worlds to its report, and write the page on the test."""
     report = yield
     run = item.config.stash.get(_RUN, None)
     if report.failed and run is not None and not run.is_lent:
@@ -163,7 +163,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 def _sandboxes(config: pytest.Config) -> Sandboxes:
     from reseller_sandbox.server.collector import without_collections
 
-    with without_collections():  # because imported modules stay, so a collection finds nothing
+    with without_collections():  # Imported modules stay: a collection finds no garbage.
         from reseller_sandbox.settings import BadSetting
         from reseller_sandbox.testing.run import Sandboxes, mode_of, read_clock, read_strict
 
@@ -183,7 +183,7 @@ def _sandboxes(config: pytest.Config) -> Sandboxes:
 
 
 def _allowed(hosts: str, mode: str) -> list[str]:
-    """Return the hosts of the option for the fence, and the host of the server in the mode."""
+    """Return the hosts in the fence option, and the host of the server in the mode option."""
     allowed = [host.strip() for host in hosts.split(",")]
     for host in allowed:
         if not re.fullmatch(r"[\w.:-]+", host):

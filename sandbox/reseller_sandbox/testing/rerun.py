@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox
     from reseller_sandbox.testing.run import Sandboxes
 
-#: The property of a report that carries the sweep of a test from a worker.
+#: A pytest-xdist worker sends the result of a sweep in this property of the test's report.
 _PROPERTY = "reseller_sandbox_sweep"
 
 
@@ -55,7 +55,7 @@ class Reruns:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-        """Run a test normally, and run it again repeatedly if it passes."""
+        """Run a test normally. If the test passes, run it again many times."""
         if not self._concerns(item):
             return None
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
@@ -77,13 +77,13 @@ class Reruns:
 
 
 def _again(item: pytest.Item) -> list[pytest.TestReport]:
-    """Run a test with its own setup and teardown. Keep fixtures that it shares with other tests."""
+    """Run a test with its setup and teardown. Keep fixtures that other tests share."""
     shared: Any = item.parent
     return runtestprotocol(item, log=False, nextitem=shared)
 
 
 def _fail(reports: Sequence[pytest.TestReport], words: str) -> None:
-    """Turn the passed call of a test into a failure with ``words``.
+    """Turn the passed report of a test's call into a failure with the text ``words``.
 
     If a tool runs this process, the tool reports the findings instead.
     """
@@ -95,7 +95,7 @@ def _fail(reports: Sequence[pytest.TestReport], words: str) -> None:
 def _program(
     item: pytest.Item, run: Sandboxes, fails: Callable[[pytest.TestReport], bool]
 ) -> Callable[[Sandbox], Ended]:
-    """Return a test as a program that runs in any world. It fails if ``fails`` accepts one of its reports."""
+    """Return a program that runs a test in a given world. It fails if ``fails`` is true for a report."""
 
     def program(world: Sandbox) -> Ended:
         began = stopwatch()
@@ -124,7 +124,7 @@ def parse_exploration(texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 class ExploringTests(Reruns):
-    """Plugin that explores marked tests, or all with ``everything``, in every relevant order of requests."""
+    """Plugin that runs tests in every relevant order of requests: marked tests, or ``everything``."""
 
     def __init__(self, options: Mapping[str, Any], run: pytest.StashKey[Sandboxes], everything: bool) -> None:
         super().__init__(run)
@@ -136,7 +136,7 @@ class ExploringTests(Reruns):
         return marked or (self._everything and super()._concerns(item))
 
     def _reports(self, item: pytest.Item) -> list[pytest.TestReport]:
-        """Return the reports of a test. The test fails if an order of its workers has findings."""
+        """Run and explore a test, and return its reports. The test fails if there are findings."""
         reports = _again(item)
         run = item.config.stash.get(self._run, None)
         if run is not None and all(report.passed for report in reports):
@@ -145,7 +145,7 @@ class ExploringTests(Reruns):
         return reports
 
     def _findings(self, item: pytest.Item, run: Sandboxes, mark: pytest.Mark | None) -> str:
-        """Return the report of the findings, or an empty string if there are none."""
+        """Explore a test, and return the text of the findings, or an empty string without findings."""
 
         def tell(schedule: str, _: int | None) -> None:
             report_to_tool(ran=f"{item.name} {schedule}")
@@ -153,7 +153,9 @@ class ExploringTests(Reruns):
         try:
             with run.apart(item) as prepared:
                 if not isinstance(prepared.transport, LocalTransport):
-                    raise BadSetting("it needs worlds in this process, not those of a server")
+                    raise BadSetting(
+                        "explore needs worlds in this process, not those of a server. Use the mode process"
+                    )
                 positional, marked = (mark.args, mark.kwargs) if mark is not None else ((), {})
                 exploration = Explorer(
                     *positional,
@@ -204,14 +206,15 @@ class SweepingTests(Reruns):
         super().__init__(run)
         self._options = options
         self._swept: list[SweepReport] = []
-        #: Whether no further test is swept.
+        #: Whether the sweep has stopped after a finding (``stop_at_first``).
         self._over = False
 
     def _reports(self, item: pytest.Item) -> list[pytest.TestReport]:
-        """Return the reports of a test. The last one carries the results of its sweep."""
+        """Run and sweep a test, and return its reports. The last report has the result of the sweep."""
         reports = _again(item)
         if any(report.failed for report in reports):
-            report_to_tool(swept=to_builtins(SweepReport(test=item.nodeid, problem="it does not pass")))
+            problem = "the test does not pass"
+            report_to_tool(swept=to_builtins(SweepReport(test=item.nodeid, problem=problem)))
         passed = all(report.passed for report in reports) and not self._over
         if passed and (swept := self._sweep(item)) is not None:
             self._over = self._options.stop_at_first and bool(swept.wrong)
@@ -221,7 +224,7 @@ class SweepingTests(Reruns):
         return reports
 
     def _sweep(self, item: pytest.Item) -> SweepReport | None:
-        """Return the result of a test's sweep, or None for a test that sends no request."""
+        """Sweep a test, and return the result, or None if the test sends no request."""
         run = item.config.stash[self._run]
         program = _program(item, run, lambda report: not report.passed)
 
@@ -239,7 +242,7 @@ class SweepingTests(Reruns):
                 return SweepReport(test=item.nodeid, problem=str(problem))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collect the sweep in a test's report, from this process or from a worker."""
+        """Collect the sweep result in a test's report, which can come from a pytest-xdist worker."""
         encoded = [value for name, value in report.user_properties if name == _PROPERTY]
         self._swept += (json.decode(str(value), type=SweepReport) for value in encoded)
 

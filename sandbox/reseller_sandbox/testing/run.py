@@ -1,4 +1,4 @@
-"""Sandboxes of a test run: a seeded world for each set of settings, and a fork of it for each test."""
+"""Sandboxes of a test run: a seeded world per set of settings, and a fork of it per test."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ MARK = "reseller_sandbox"
 #: The names of the settings that a mark can have.
 _MARK_SETTINGS = (*(setting.name for setting in declared(Settings)), "strict", "clock")
 
-#: The kinds of leftovers in a world that can fail its test.
+#: What a test can leave in its world, and which fails the test in strict mode: faults and scheduled actions
+#: that were never applied, and advice.
 LEFT_OVER = ("faults", "scheduled", "advice")
 
 
 class Marked(NamedTuple):
-    """Settings of a test: those of its world, the kinds of ``LEFT_OVER`` that fail it, and its clock."""
+    """Settings of a test: its world, the leftovers that fail it, and if its clock follows the test."""
 
     settings: dict[str, Any]
     strict: frozenset[str]
@@ -94,35 +95,35 @@ def read_strict(setting: object) -> frozenset[str]:
 
 
 class Watched(Sandbox):
-    """Sandbox in a test run. Its forks are kept until the test that made them ends."""
+    """Sandbox in a test run. Its forks exist until the test that created them ends."""
 
     _watcher: Watcher
 
-    #: The worlds of this process, also if the sandbox reaches them through a server.
+    #: The engine with the worlds of this process, even if the sandbox reaches them through a server.
     _own_worlds: Engine | None = None
 
     def by(self, watcher: Watcher) -> Self:
-        """Return this sandbox. ``watcher`` now watches it and its forks."""
+        """Let ``watcher`` watch this sandbox and its forks. Return this sandbox."""
         self._watcher = watcher
         return self
 
     def fork(self, **options: Unpack[ForkOptions]) -> Self:
-        """Return a sandbox with a new world, as ``Sandbox.fork`` does."""
+        """Fork the world as ``Sandbox.fork`` does, and register the fork with the watcher."""
         world = super().fork(**options)
         self._watcher.add(world)
         return world
 
     def follow_time(self) -> None:
-        """Let the clock of the world follow the time of the tests, which a test can freeze later."""
+        """Let the world's clock follow the tests' clock, which a test can freeze with freezegun."""
         if self._own_worlds is None:
-            with suppress(Refused):  # because a world never goes back before its fixture
+            with suppress(Refused):  # A world never goes back before its fixture.
                 self.clock.follow()
         else:
             world = self._own_worlds.find(self.transport.name)
             world.change(clock=world.clock.follow())
 
     def close(self) -> None:
-        """Release the world. It exists until the test ends, because a failure report may need it."""
+        """Release the world at the end of the test, because a failure report may still need it."""
         if not self._watcher.keeps(self):
             self.finish()
 
@@ -131,37 +132,37 @@ class Watched(Sandbox):
 
     def finish(self) -> None:
         """Release the world immediately."""
-        with suppress(Unreachable):  # because a stopped server has already released its worlds
+        with suppress(Unreachable):  # A stopped server has already released its worlds.
             super().close()
 
 
 class Watcher:
-    """Registry of the worlds of the running test, which keeps them until the test ends.
+    """Tracks the worlds of the running test, and keeps them until the test ends.
 
     When a test ends, ``observe`` is called with all open worlds.
     """
 
     observe: Callable[[Sequence[Watched]], None] | None = None
 
-    #: The time of the tests at the latest request, which a test can have frozen.
+    #: Time at the latest request, as the test sees it: a test can freeze or shift its time.
     asked_at: datetime | None = None
 
     def __init__(self) -> None:
         self._runs = False
         self._began = real_now(), stopwatch()
-        #: The open worlds, those that the test has closed, and those that the running test has made.
+        #: Open worlds, worlds that the test has closed, and worlds that the running test created.
         self._open: dict[Watched, None] = {}
         self._closed: dict[Watched, None] = {}
         self._own: dict[Watched, None] = {}
 
     def begin(self) -> None:
-        """Begin a test, with its setup, call and teardown until ``end``."""
+        """Begin a test. Its setup, call and teardown follow until ``end``."""
         self._runs = True
         self.asked_at = None
 
     @property
     def frozen_at(self) -> datetime | None:
-        """Time of the tests at the latest request, or None unless a test had frozen or shifted its time."""
+        """Time of the test at the latest request if the test has frozen or shifted time, else None."""
         began, watch = self._began
         is_real = self.asked_at is None or began <= self.asked_at <= began + timedelta(
             seconds=stopwatch() - watch + 1
@@ -187,7 +188,7 @@ class Watcher:
         self._own.pop(sandbox, None)
 
     def keeps(self, sandbox: Watched) -> bool:
-        """Whether a world that is closed now must be kept until the test ends."""
+        """Whether to keep a world that is being closed: True while a test runs."""
         if self._runs:
             self._closed[sandbox] = None
         else:
@@ -196,7 +197,7 @@ class Watcher:
 
     @property
     def concerned(self) -> list[Watched]:
-        """Worlds that the running test has made, and other worlds that have received requests."""
+        """Worlds that the running test created, and other worlds that have received requests."""
         others = [sandbox for sandbox in self._open if sandbox not in self._own]
         return [*self._own, *(sandbox for sandbox in others if _has_seen_requests(sandbox))]
 
@@ -207,19 +208,19 @@ def _has_seen_requests(sandbox: Sandbox) -> bool:
     return False
 
 
-#: The value of the setting ``clock``: the worlds follow the time of the tests.
+#: The only value of the setting ``clock``: worlds follow the time of their test.
 FOLLOW = "follow"
 
-#: The modes by name. The third mode is the address of a server.
+#: The modes with a name. Instead of a name, the option can be the URL of a running server.
 MODES = ("process", "server")
 
-#: The settings that a server takes only when it starts, so that its worlds cannot have other ones.
+#: Settings of a whole server, fixed at its start. A single world cannot change them.
 OF_A_SERVER = frozenset(setting.name for setting in declared(ServiceSettings))
 
 
-#: A function that returns a seeded world. No test acts in that world, and the stack releases it at the end of
+#: A function that creates a seeded world, from which tests fork. The stack releases the world at the end of
 #: the run. The first mapping has all settings, also from the environment and a file. The second mapping has
-#: only the settings from marks. Raise ``BadSetting``, and ``Unreachable`` if no server answers.
+#: only the settings from marks. The function raises ``BadSetting``, and ``Unreachable`` if no server answers.
 Mode: TypeAlias = Callable[[ExitStack, Watcher, Mapping[str, Any], Mapping[str, Any]], Watched]
 
 
@@ -233,7 +234,7 @@ def mode_of(option: str) -> Mode:
     if parts.scheme in ("http", "https") and parts.netloc:
         return partial(_running, option)
     raise BadSetting(
-        f"the mode must be process, server or the address of a server; it is {option[:80]!r}"
+        f"the mode must be process, server or the URL of a server; it is {option[:80]!r}"
         f"{nearest(option, MODES)}"
     )
 
@@ -259,7 +260,7 @@ def _own_server(
 
 
 def _in_this_process(watcher: Watcher, settings: Mapping[str, Any]) -> Watched:
-    """Return a sandbox of this process. ``watcher`` notes the time of its requests."""
+    """Return a sandbox in this process. ``watcher`` stores the time of its latest request."""
     sandbox = Watched(**settings).by(watcher)
     sandbox._own_worlds = sandbox.engine
     application = sandbox.app.wsgi_app
@@ -275,7 +276,7 @@ def _in_this_process(watcher: Watcher, settings: Mapping[str, Any]) -> Watched:
 def _running(
     url: str, stack: ExitStack, watcher: Watcher, settings: Mapping[str, Any], marked: Mapping[str, Any]
 ) -> Watched:
-    """Return a fork in the running server at ``url``.
+    """Return a forked world in the running server at ``url``.
 
     It has the settings of the run. Without settings, it is a copy of the initial world of the server.
     """
@@ -295,21 +296,21 @@ def _running(
 
 
 def _fork_options(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options with which any server forks the world that ``settings`` describe."""
+    """Return options of ``fork`` that give the world of ``settings`` on any server."""
     described = Watched(**settings)
     assumed = {entry.name: entry.value for entry in described.assumptions.list().assumptions}
     return {"state": described.export(), "frozen": described.clock.frozen, "assume": assumed}
 
 
 class _Seeded(Struct, frozen=True):
-    """Seeded world, and the names of its initial faults."""
+    """A seeded world, and the names of the faults in its fixture."""
 
     sandbox: Watched
     faults: tuple[str, ...]
 
 
 class Sandboxes:
-    """Worlds of a test run. In a fixture of any scope, you can seed a fork. Each test can fork that again.
+    """Worlds of a test run. Fork one in a fixture of any scope, seed it, and fork it in each test.
 
     ``folder`` is searched for a file with settings. Recordings of failed tests are written to ``kept``.
     """
@@ -328,7 +329,7 @@ class Sandboxes:
         self._lent: Sandbox | None = None
 
     def fork(self, **options: Unpack[ForkOptions]) -> Sandbox:
-        """Return a sandbox with a new world, seeded with the settings of the run.
+        """Return a sandbox with a new world that has the settings of the test run.
 
         The parameters are those of ``Worlds.fork``. The world ends with its ``with`` block, or by ``close``.
         If you fork it again, each fork begins with its current state.
@@ -336,7 +337,7 @@ class Sandboxes:
         return self.of().fork(**options)
 
     def of(self, **settings: Any) -> Sandbox:
-        """Return the world that is forked for tests with these settings, the same one each time.
+        """Return the seeded world of these settings, from which tests fork. It is created once.
 
         Fork it before you act in it. The parameters are those of the mark. Raise ``BadSetting``.
         """
@@ -344,7 +345,7 @@ class Sandboxes:
 
     @contextmanager
     def world_of(self, node: pytest.Item) -> Iterator[Sandbox]:
-        """Yield the world of one test. Fail the test with one line if no world can be made."""
+        """Yield the world of one test. If the world cannot be created, fail the test with one line."""
         if self._lent is not None:
             yield self._lent
             return
@@ -352,7 +353,7 @@ class Sandboxes:
             yield world
 
     def prepared(self, node: pytest.Item) -> Sandbox:
-        """Return a new world for a test. Fail the test with one line if that is impossible."""
+        """Return a new world for a test. If it cannot be created, fail the test with one line."""
         try:
             marked = read_marks(node, self._strict, self._follows)
             # The seed is the test's name, so that random values do not depend on the order of tests.
@@ -366,7 +367,7 @@ class Sandboxes:
 
     @contextmanager
     def apart(self, node: pytest.Item) -> Iterator[Sandbox]:
-        """Yield a world, of which each run of a test gets a fork. Release all of them at the end."""
+        """Yield a world for a test that runs repeatedly. Each run forks it. Release all at the end."""
         self.watcher.end()
         prepared = self.prepared(node)
         try:
@@ -377,7 +378,7 @@ class Sandboxes:
 
     @contextmanager
     def lending(self, world: Sandbox) -> Iterator[None]:
-        """Let the running test act in ``world`` while the context lasts. The caller manages that world."""
+        """During the context, the running test uses ``world``, which the caller creates and releases."""
         self._lent = world
         try:
             yield
@@ -386,11 +387,11 @@ class Sandboxes:
 
     @property
     def is_lent(self) -> bool:
-        """Whether the running test acts in a lent world, which another component manages."""
+        """Whether the running test uses a world from ``lending``, which its caller releases."""
         return self._lent is not None
 
     def left_over(self, node: pytest.Item) -> list[str]:
-        """Return a line for each forbidden leftover in a test's worlds."""
+        """Return a line for each leftover (such as an unapplied fault) that strict mode forbids."""
         try:
             settings, strict, _ = read_marks(node, self._strict)
             if not strict or self.is_lent:
@@ -427,7 +428,10 @@ class Sandboxes:
         self._stack.close()
 
     def _seeded_world(self, marked: Mapping[str, Any]) -> _Seeded:
-        """Return the seeded world for the settings of marks. Raise ``BadSetting`` or ``Unreachable``."""
+        """Return the seeded world for the settings of a test's marks, and create it at the first use.
+
+        Raise ``BadSetting`` or ``Unreachable``.
+        """
         key = repr(sorted(marked.items()))
         if key not in self._seeded:
             settings = merged(from_environment_and_file(declared(Settings), self._folder), marked)
@@ -438,7 +442,7 @@ class Sandboxes:
 
 
 def _drift(sandbox: Sandbox, frozen_at: datetime | None) -> str:
-    """Return a line with both times if the time of the test was frozen and differs from that of its world."""
+    """Return a line with both times if the test's frozen time differs from the world's time."""
     now = sandbox.clock.now
     if frozen_at is None or abs(now - frozen_at) < timedelta(minutes=1):
         return ""
@@ -447,12 +451,12 @@ def _drift(sandbox: Sandbox, frozen_at: datetime | None) -> str:
 
 
 def file_name(node: pytest.Item) -> str:
-    """Return the name of a test for files."""
+    """Return a test's name as a valid file name."""
     return re.sub(r"[^\w.-]+", "_", node.nodeid)[-100:]
 
 
 def _left_over(sandbox: Sandbox, strict: Iterable[str], seeded: Iterable[str]) -> list[str]:
-    """Return a line for each leftover of the kinds ``strict`` in a world.
+    """Return a line for each leftover in a world, if its kind is in ``strict``.
 
     Leftovers are faults that were never applied, except those ``seeded``, scheduled actions that were never
     applied, and advice.

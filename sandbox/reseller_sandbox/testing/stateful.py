@@ -1,4 +1,4 @@
-"""A hypothesis state machine that tests a client with time, third parties and faults."""
+"""Hypothesis state machine that tests a client while time passes, third parties act and requests fail."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reseller_sandbox.advice.finding import Severity
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.sandbox import Sandbox
 
-#: Kinds of faults for one request, with their parameters.
+#: Default faults of a machine, each with its kind and parameters. Each is applied to one request.
 FAULTS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("reset", {"when": {"phase": "after", "times": 1}}),
     ("reset", {"when": {"phase": "before", "times": 1}}),
@@ -31,7 +31,7 @@ ACTIONS = (
 
 
 class SandboxMachine(RuleBasedStateMachine):
-    """A state machine over a sandbox, to which you add the rules of your client.
+    """State machine with a sandbox. Subclass it, and add rules that call your client.
 
     Each example runs in its own world (``sandbox``), a fork of ``Sandbox(**settings)``. The machine moves the
     clock, lets third parties act on ``names``, and sets one of ``faults`` for the next request. After each
@@ -52,7 +52,7 @@ class SandboxMachine(RuleBasedStateMachine):
     account: ClassVar[str] = "main"
     #: Names on which third parties act.
     names: ClassVar[tuple[str, ...]] = ("active-example.com", "stateful-example.com")
-    #: Kinds and parameters of the faults.
+    #: Faults that the machine adds, each with its kind and parameters.
     faults: ClassVar[tuple[tuple[str, Mapping[str, Any]], ...]] = FAULTS
     #: Operations that get faults, as a pattern with ``*`` and ``?``.
     operations: ClassVar[str] = "*"
@@ -78,20 +78,20 @@ class SandboxMachine(RuleBasedStateMachine):
         return self._opening - self.sandbox.accounts[self.account].balance
 
     def booked(self) -> Decimal | None:
-        """Return the costs in your client's own books, or None if it keeps none.
+        """Return the total costs that your client has booked, or None if your client keeps no books.
 
-        Override it, and ``check_books`` compares the amount with the ledger.
+        Override this method, so that ``check_books`` compares the amount with the ledger.
         """
         return None
 
     @rule(days=st.integers(1, 400))
     def time_passes(self, days: int) -> None:
-        """Move the clock by days. Every event that comes due happens."""
+        """Advance the clock by days. Events that come due happen."""
         self.sandbox.clock.advance(f"P{days}D")
 
     @rule(hours=st.integers(1, 48))
     def hours_pass(self, hours: int) -> None:
-        """Move the clock by hours."""
+        """Advance the clock by hours. Events that come due happen."""
         self.sandbox.clock.advance(f"PT{hours}H")
 
     @rule(data=st.data())
@@ -113,7 +113,7 @@ class SandboxMachine(RuleBasedStateMachine):
 
     @invariant()
     def check_advice(self) -> None:
-        """Fail if advice about money was found, such as a renewal that was paid twice."""
+        """Fail if the sandbox has advice about money, such as a renewal that was paid twice."""
         findings = [each for each in self.sandbox.advice.list().findings if each.severity is Severity.MONEY]
         assert not findings, "\n".join(f"{each.rule}: {each.summary} {each.instead}" for each in findings)
 
