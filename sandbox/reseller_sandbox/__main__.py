@@ -1,4 +1,4 @@
-"""``python -m reseller_sandbox`` is the command line."""
+"""Runs the command line as ``python -m reseller_sandbox``."""
 
 from reseller_sandbox.cli.main import main
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-#: The account whose credentials a program gets. If the world has no such account, it is the first one.
+#: Account whose credentials a program gets. In a world without it, a program gets those of the first account.
 MAIN = "main"
 
 

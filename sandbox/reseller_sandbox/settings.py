@@ -47,7 +47,7 @@ S = TypeVar("S")
 M = TypeVar("M")
 T = TypeVar("T")
 
-#: The assumption of which the setting ``token_headers`` is a short form.
+#: Name of the assumption that the setting ``token_headers`` sets.
 TOKEN_HEADERS = public_name("token_headers")
 
 
@@ -183,7 +183,7 @@ def _shard(value: Any) -> str:
         number = re.search(r"-([0-9]{1,4})$", gethostname())
         if number is None:
             raise ValueError(
-                f"is the word hostname, but {gethostname()} does not end with a hyphen and a number"
+                f"is hostname, but the host name {gethostname()} does not end with a hyphen and a number"
             )
         name = f"s{number[1]}"
     if isinstance(name, str) and re.fullmatch(SHARD_NAME, name):

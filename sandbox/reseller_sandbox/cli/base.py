@@ -14,8 +14,9 @@ from reseller_sandbox.refusals import CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG
 from reseller_sandbox.values.parameters import docstring
 from reseller_sandbox.values.text_checks import printable
 
-#: Exit statuses of a failed command. REFUSED: the server or a check said no. UNUSABLE: an argument or a file
-#: is invalid. UNREACHABLE: no server answers. UNREAD: the program that reads the output closed the pipe.
+#: Exit statuses of a failed command. REFUSED: the server refused, or a check found mistakes. UNUSABLE: an
+#: argument or a file is invalid. UNREACHABLE: no server answers. UNREAD: the program that reads the output
+#: closed the pipe.
 REFUSED, UNUSABLE, UNREACHABLE, UNREAD = 1, 2, 3, 141
 
 #: Class names of errors for unusable settings and files. They are names, not classes, because most commands

@@ -83,7 +83,7 @@ _COMMANDS = {name: command for section in _SECTIONS.values() for name, command i
 #: Without a subcommand, ``assumptions`` runs the command of this module.
 _COMMANDS["assumptions"] = ("documents", SUMMARIES["assumptions"])
 
-#: Subcommands that are not operations of their resource, each with its module.
+#: Subcommands that are not control operations. Each maps to its module, below the name of its resource.
 _SUBCOMMANDS = {"answers": {"record": "answers"}, "recording": {"export": "recording", "open": "serve"}}
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

@@ -131,7 +131,7 @@ def request(
 @click.option(
     "--ready-file",
     type=click.Path(path_type=Path),
-    help="Ready file of a server, from which to read the URL.",
+    help="Read the server's URL from this file, which serve --ready-file writes.",
 )
 @click.option(
     "--timeout", type=click.FloatRange(0), default=30.0, show_default=True, help="Maximum wait in seconds."

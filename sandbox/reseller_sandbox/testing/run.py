@@ -34,8 +34,8 @@ MARK = "reseller_sandbox"
 #: The names of the settings that a mark can have.
 _MARK_SETTINGS = (*(setting.name for setting in declared(Settings)), "strict", "clock")
 
-#: What a test can leave in its world, and which fails the test in strict mode: faults and scheduled actions
-#: that were never applied, and advice.
+#: Leftovers in a world that fail its test in strict mode: unapplied faults, unapplied scheduled actions, and
+#: advice.
 LEFT_OVER = ("faults", "scheduled", "advice")
 
 
