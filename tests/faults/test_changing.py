@@ -63,12 +63,12 @@ def test_a_rule_that_gets_another_kind_keeps_its_counts_but_loses_its_rate_limit
     assert sandbox.faults.get("f").matched == 7
 
 
-def test_rules_without_a_name_are_named_and_numbered_by_their_kind(sandbox: Sandbox) -> None:
+def test_fault_rules_without_a_name_are_named_and_numbered_by_their_kind(sandbox: Sandbox) -> None:
     names = [sandbox.faults.add("latency", seconds=1).names[0] for _ in range(3)]
     assert names == ["latency", "latency-2", "latency-3"]
 
 
-def test_a_rule_without_a_phase_has_the_default_phase_of_its_kind(sandbox: Sandbox) -> None:
+def test_a_fault_rule_without_a_phase_has_the_default_phase_of_its_kind(sandbox: Sandbox) -> None:
     sandbox.faults.add("latency", seconds=1, name="f")
     assert "phase" not in sandbox.export()
     assert sandbox.faults.get("f").when == {"phase": "before"}
@@ -77,7 +77,7 @@ def test_a_rule_without_a_phase_has_the_default_phase_of_its_kind(sandbox: Sandb
     assert_export_keeps_rules(sandbox)
 
 
-def test_a_paused_rule_does_not_apply_and_keeps_its_counts(sandbox: Sandbox, client: Any) -> None:
+def test_a_paused_fault_rule_does_not_apply_and_keeps_its_counts(sandbox: Sandbox, client: Any) -> None:
     sandbox.faults.add("error", name="f", status=500, when={"times": 3})
     assert statuses(client, 2) == [500, 500]
     assert client.patch(f"{FAULTS}/f", json={"changes": {"paused": True}}).json["paused"] is True
@@ -89,7 +89,7 @@ def test_a_paused_rule_does_not_apply_and_keeps_its_counts(sandbox: Sandbox, cli
     assert all(rule.paused for rule in sandbox.faults.preset("flaky", paused=True).rules)
 
 
-def test_a_listing_of_rules_can_be_sent_back_and_resets_their_counts_to_zero(
+def test_listed_fault_rules_can_be_sent_back_and_then_have_counts_of_zero(
     sandbox: Sandbox, client: Any
 ) -> None:
     body = {"no": "İ: {'\"-#\x00\u2028", "many": [True, None, 10**30, 0.000000125]}
@@ -116,7 +116,7 @@ def test_a_listing_of_rules_can_be_sent_back_and_resets_their_counts_to_zero(
     assert_export_keeps_rules(sandbox)
 
 
-def test_a_rule_cannot_be_named_kinds_or_presets(sandbox: Sandbox) -> None:
+def test_a_fault_rule_cannot_be_named_kinds_or_presets(sandbox: Sandbox) -> None:
     """Such a rule could not be read over HTTP."""
     for name in ("kinds", "presets"):
         for make in (

@@ -129,7 +129,7 @@ def test_drip_and_bandwidth_faults_send_no_faster_than_declared(
     assert connection.silent(0.05)
 
 
-def test_a_truncated_answer_is_shorter_than_its_content_length(
+def test_a_truncated_response_is_shorter_than_its_content_length(
     dial: Dialler, secure_dial: Dialler, served: Sandbox, subtests
 ) -> None:
     whole = dial.get(BALANCE).raw

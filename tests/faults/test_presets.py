@@ -17,7 +17,7 @@ def create(sandbox: Sandbox, name: str) -> Any:
     return sandbox.client().post("/v3/domains/createDomain", json=register(name))
 
 
-def test_preset_lost_responses_carries_out_changes_without_a_response(sandbox: Sandbox) -> None:
+def test_the_preset_lost_responses_carries_out_changes_but_sends_no_response(sandbox: Sandbox) -> None:
     sandbox.faults.preset("lost-responses", when={"times": 1})
     assert sandbox.client().get(BALANCE).status_code == 200
     assert create(sandbox, "active.com").json["error"] == "name_taken"
@@ -31,7 +31,7 @@ def test_preset_lost_responses_carries_out_changes_without_a_response(sandbox: S
     assert lost.answer.body["totalPaid"] == "10.00"
 
 
-def test_preset_flaky_fails_about_one_request_in_five(sandbox: Sandbox) -> None:
+def test_the_preset_flaky_fails_about_one_request_in_five(sandbox: Sandbox) -> None:
     placed = sandbox.faults.preset("flaky", name="bad", when={"times": 200}, retry_after=9)
     assert [rule.name for rule in placed.rules if "retry_after" in rule] == ["bad.error", "bad.unavailable"]
     client = sandbox.client()

@@ -282,7 +282,9 @@ def test_a_mistake_in_a_fault_rule_is_reported_with_its_path(sandbox: Sandbox, s
             assert sandbox.faults.list().faults == ()
 
 
-def test_mistakes_in_a_rule_of_unknown_kind_are_listed_in_the_order_of_its_keys(sandbox: Sandbox) -> None:
+def test_mistakes_in_a_fault_rule_of_unknown_kind_are_listed_in_the_order_of_its_keys(
+    sandbox: Sandbox,
+) -> None:
     for wrong in permutations({"name": "!!", "match": 5, "when": 7}.items()):
         with pytest.raises(Refused) as caught:
             sandbox.faults.replace([{"kind": "x", **dict(wrong)}])

@@ -66,7 +66,7 @@ def test_a_rewind_keeps_the_later_history_as_a_branch(steer: Control, main: Api)
     assert steer.refused("POST", f"branches/{kept}/switch")[:2] == (404, "unknown_branch")
 
 
-def test_the_oldest_branch_and_the_oldest_requests_are_dropped() -> None:
+def test_the_oldest_branch_and_the_oldest_requests_are_dropped_at_a_limit() -> None:
     sandbox = Sandbox(REGISTRY, max_branches=2, max_snapshots=1, journal=3)
     for _ in range(5):
         money_of(inside(sandbox))
@@ -307,7 +307,7 @@ def test_a_fork_has_a_separate_event_log(sandbox: Sandbox) -> None:
     assert [name for _, kind, name, _ in rows(sandbox) if kind == "control"] == ["clock.advance"]
 
 
-def test_a_change_stays_in_the_history_of_its_name_after_the_journal_drops_it() -> None:
+def test_a_change_of_a_name_is_still_an_event_after_the_journal_drops_the_request() -> None:
     sandbox = Sandbox(REGISTRY, journal=2)
 
     def history(point: str) -> list[str]:

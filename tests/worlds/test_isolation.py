@@ -55,7 +55,7 @@ def drive(url: str, number: int, world: dict[str, Any]) -> dict[str, Any]:
     return seen
 
 
-def test_worlds_used_by_several_threads_behave_like_single_worlds() -> None:
+def test_worlds_used_by_several_threads_do_not_affect_each_other() -> None:
     sandbox, alone = Sandbox(REGISTRY), Sandbox(REGISTRY)
     worlds = [control(sandbox).post("worlds/fork", {"seed": f"seed {number}"}) for number in range(WORLDS)]
     before = whole(sandbox)

@@ -60,7 +60,7 @@ def test_no_fault_applies_to_a_request_to_the_past(sandbox: Sandbox) -> None:
     assert [(rule.matched, rule.applied) for rule in sandbox.faults] == [(0, 0)] * 3
 
 
-def test_the_past_cannot_be_changed(sandbox: Sandbox) -> None:
+def test_a_view_of_the_past_refuses_changes(sandbox: Sandbox) -> None:
     past, api, before = sandbox.at("after:r1"), api_of(sandbox), whole(sandbox)
     for act in (
         lambda: past.clock.advance("P1D"),
