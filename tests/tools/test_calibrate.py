@@ -280,6 +280,15 @@ def test_calibrate_writes_the_observed_value_to_a_profile_if_the_default_is_rule
             assert plain({one.name: one.value for one in profile}[name]) == plain(value)
 
 
+def test_a_limit_in_an_error_message_is_explained_without_the_fixture() -> None:
+    default = yaml.safe_load((Path(__file__).parents[2] / "fixtures" / "default.yaml").read_text())
+    default["zones"]["com"]["max_years"] = 2
+    Path("short.yaml").write_text(yaml.safe_dump(default))
+    record = service({"v2.http_status": "always_200"}, "short.yaml")
+    record.all([v2("POST", "domain/new-example.com", {**ORDER, "period": 3})])
+    assert calibrated(record)["v2.http_status"]["value"] == "always_200"
+
+
 # Files
 
 
