@@ -163,7 +163,7 @@ class RequestContext(Struct, dict=True):
 
     @property
     def object_if_any(self) -> dict[str, Any]:
-        """The JSON object in the body, or an empty one if the body is not an object."""
+        """The JSON object in the body, or an empty object if the body has none."""
         try:
             return self.object if self.body else {}
         except Refused:
@@ -242,7 +242,7 @@ class RequestContext(Struct, dict=True):
     # Effects and outcome
 
     def begin(self, world: World) -> None:
-        """Give the request its number in ``world`` and note the state before it."""
+        """Give the request its number in ``world``, and store the state of ``world`` before the request."""
         self.world, self.begun = world, True
         if self.interface.journalled:
             with world.lock:
@@ -262,7 +262,7 @@ class RequestContext(Struct, dict=True):
 
     @property
     def number(self) -> int:
-        """The number in the request's name, or 0 if it has no name yet."""
+        """The number in the request's id (3 in ``r3``), or 0 if the request has no id yet."""
         return int(self.cause[1:].partition(":")[0]) if self.cause else 0
 
     @property
@@ -416,7 +416,7 @@ def read_json(raw: bytes) -> Any:
     try:
         value = _decode(text)
         if "\\ud" in text or "\\uD" in text:
-            json_bytes(value)  # fails if a string has half a surrogate pair
+            json_bytes(value)  # raises an error if a string has half a surrogate pair
     except json.JSONDecodeError as error:
         problem = (error.msg[:1].lower() + error.msg[1:]).removesuffix(" at")
         place = f"line {error.lineno}, column {error.colno}"
@@ -426,13 +426,13 @@ def read_json(raw: bytes) -> Any:
     except RecursionError:
         raise _malformed("the JSON is nested too deeply") from None
     except ValueError:
-        raise _malformed("a number in it has too many digits") from None
+        raise _malformed("a JSON number has too many digits") from None
     return value
 
 
 def _decimal(digits: str) -> Decimal:
     if len(digits) > 100:
-        raise _malformed("a number in it has too many digits")
+        raise _malformed("a JSON number has too many digits")
     number = Decimal(digits)
     if number.is_finite() and abs(number.adjusted()) < 100:
         return number

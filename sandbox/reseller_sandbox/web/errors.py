@@ -36,7 +36,8 @@ ANYWHERE: tuple[Rule, ...] = (
     refusals.MAINTENANCE,
 )
 
-#: Rules about requests that reach no operation. The documents of single operations leave these rules out.
+#: Rules about the form of a request. They are the same for all operations, so the documents of single
+#: operations leave them out.
 TRANSPORT: tuple[Rule, ...] = (
     refusals.INVALID_HOST,
     refusals.BODY_TOO_LARGE,

@@ -135,7 +135,7 @@ def _joined(first: Sequence[Change], second: Sequence[Change]) -> list[Change]:
 
 
 def deliver(effects: Effects, answer: Answer, request: RequestContext, world: World) -> Answer:
-    """Apply ``effects`` to a response. Set how the server delivers it, and return the response to send."""
+    """Return the response to send after ``effects``, and set the way in which the server delivers it."""
     request.after = world.snapshot
     if effects.delivery is not None:
         request.environ[Env.DELIVERY] = effects.delivery

@@ -195,7 +195,7 @@ class Boolean(fields.Boolean):
 
 
 class String(FunctionField, fields.String):
-    """A string."""
+    """A JSON string. Values of other JSON types are invalid."""
 
     writes = staticmethod(str)
 
@@ -328,7 +328,7 @@ class CachedObject(FunctionField, InnerObject):  # type: ignore[misc]  # the fir
         self.writes = self._written
 
     def _written(self, value: Any) -> dict[str, Any]:
-        place = id(value[0])  # unique, because the cache keeps the record alive
+        place = id(value[0])  # the id is unique, because the cache keeps the record alive
         cached = self._objects.get(place)
         if cached is not None and cached[0] == value:
             return cached[1]
@@ -353,7 +353,7 @@ class StringMap(fields.Dict):
         try:
             return super()._deserialize(*arguments, **kwargs)  # type: ignore[no-untyped-call]
         except ValidationError as error:
-            # marshmallow separates the problems of a key from those of its value.
+            # marshmallow separates the problems of a key from the problems of its value.
             if not isinstance(error.messages, dict):
                 raise
             messages = {key: parts.get("value", parts.get("key")) for key, parts in error.messages.items()}
@@ -457,7 +457,7 @@ def _schema_instance(record: Any) -> Schema:
 
 
 _PLAIN: Mapping[Any, type[fields.Field[Any]]] = {
-    # the standard library's class, even if a test that freezes time has replaced it
+    # The class of the standard library, because a test that freezes time may have replaced ``datetime``.
     next(base for base in datetime.__mro__ if base.__module__ == "datetime"): Instant,
     str: String,
     bool: Boolean,

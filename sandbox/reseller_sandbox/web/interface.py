@@ -180,7 +180,7 @@ class BodyLimits(Struct, frozen=True):
         return self.control if is_control(path) else self.clients
 
     def setting(self, path: str) -> str:
-        """Return the option that raises the limit."""
+        """Return the command-line option that sets the maximum body size for ``path``."""
         return "--max-control-body" if is_control(path) else "--max-body"
 
 
@@ -299,7 +299,8 @@ class Interface:
             account = ANONYMOUS if sender is None else draft.state.accounts[sender.client_id]
             return endpoint.handle(Call(draft, account, request.arguments, ignored))
 
-        settled = world is request.world  # the request's own world is settled when the request begins
+        # The due events of the request's own world were carried out when the request began.
+        settled = world is request.world
         outcome = world.transact(request.cause, work, request.relied_on, endpoint.id, settled=settled)
         if ignored:
             request.ignore(ignored)
@@ -340,7 +341,7 @@ class Interface:
         raise AssertionError(f"{endpoint.id} does not declare the rule {refused.rule.code}")
 
     def unmatched(self, request: RequestContext, world: World) -> str:  # noqa: ARG002
-        """Return why no operation matches the path.
+        """Return the reason why no operation matches the path.
 
         If the reason is empty, the response suggests similar operations.
         """
