@@ -85,7 +85,7 @@ def _resolved(schema: Any, schemas: Mapping[str, Any], depth: int = 0) -> Any:
 
 
 def declared(interfaces: Iterable[PublicInterface]) -> list[Mapping[str, Any]]:
-    """Return the declarations of the interfaces, reduced to what the page shows.
+    """Return the parts of each interface's declaration that the page shows.
 
     ``example`` is the first request to try without a body: its operation and its path.
     """

@@ -72,7 +72,7 @@ class Wire:
         self._transport: asyncio.Transport = state["transport"]
         self._tcp: asyncio.Transport = state["tcp"]
         self._invites: bool = state["invites"]
-        #: Whether a part of the request body may still be unread.
+        #: Whether a part of the request body may still arrive.
         self.unread = False
 
     def invite(self) -> None:

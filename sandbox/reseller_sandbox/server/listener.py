@@ -277,7 +277,7 @@ class Listener(uvicorn.Server):
         self.patient = True
         self._woken = asyncio.Event()
         self._wake: Callable[[], None] | None = None
-        self._complained = -SILENCE
+        self._last_logged = -SILENCE
 
     def stop(self, *, patient: bool) -> None:
         """Ask the server to stop. A second call makes it stop without waiting for requests.
@@ -297,7 +297,7 @@ class Listener(uvicorn.Server):
         Sockets with a context use TLS.
         """
         loop = asyncio.get_running_loop()
-        loop.set_exception_handler(self._complain)
+        loop.set_exception_handler(self._log_loop_error)
         self._wake = waker(self._woken)
         self.config.load()
         self.servers = [
@@ -345,12 +345,12 @@ class Listener(uvicorn.Server):
         for server in self.servers:
             server.close()
 
-    def _complain(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    def _log_loop_error(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Log an error of the event loop that belongs to no request, on one line."""
         error = context.get("exception")
         if isinstance(error, OSError) and error.errno in EXHAUSTED:
-            if stopwatch() - self._complained >= SILENCE:
-                self._complained = stopwatch()
+            if stopwatch() - self._last_logged >= SILENCE:
+                self._last_logged = stopwatch()
                 served = len(self.server_state.connections)
                 log.error("%s: new clients wait, %s connections are open", error.strerror, served)
         elif not self.should_exit:

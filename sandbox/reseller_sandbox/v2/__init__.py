@@ -17,7 +17,7 @@ INTERFACE = PublicInterface(
     # Also match paths without V or without a minor version, because some clients send them.
     paths=r"/([Vv]?[0-9]+\.[0-9]+|[Vv]?2)(/|\Z)",
     address="/V2.0",
-    load=lambda: import_module("reseller_sandbox.v2.interface").V2,  # Load late: it has many modules.
+    load=lambda: import_module("reseller_sandbox.v2.interface").V2,  # Loaded late: V2 has many modules.
     sign=_sign,
     credentials={"token": "v2.0 token"},
     name_path="/V2.0/domain/{name}",

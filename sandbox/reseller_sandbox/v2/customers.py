@@ -53,7 +53,7 @@ class CustomerRequest(_FIELDS):  # type: ignore[misc,valid-type]
 
 
 class CustomerChange(CustomerRequest):
-    """Changes to a customer, whom the id or, without an id, the mail address identifies."""
+    """Changes to a customer. Without an id, the mail address identifies the customer."""
 
     customer_id = Number()
 

@@ -230,7 +230,7 @@ class SignatureDiagnosis:
             yield Guess(sign(self.account.secret, text), mistake, place, reading, text)
 
     def _likely(self) -> list[Reading]:
-        """Return a few readings on which mistakes are tried, first one for each kind of endpoint."""
+        """Return a few readings on which mistakes are tried. The first ones have different endpoints."""
         not_decoded = (reading for reading in self.readings if not reading.decoded)
         plain = [reading for reading in not_decoded if reading.payload in ("body", "raw")]
         by_kind = {reading.endpoint: reading for reading in reversed(plain)}
