@@ -157,9 +157,9 @@ def _extra_endpoints() -> Sequence[Endpoint]:
     """Return the control endpoints that belong to no resource, such as those of page and manual."""
     from reseller_sandbox.manual import endpoints as manual
     from reseller_sandbox.page import endpoints as page
-    from reseller_sandbox.page import page_session, reader, signing
+    from reseller_sandbox.page import calls, page_session, reader, signing
 
-    return endpoints_of(manual, page, page_session, reader, signing)
+    return endpoints_of(manual, page, calls, page_session, reader, signing)
 
 
 def tls_of(settings: ServerSettings) -> Tls | None:

@@ -52,7 +52,7 @@ def test_each_button_shows_the_equivalent_command_and_calls(open_page: Open) -> 
     sheet.get_by_label("by", exact=False).first.fill("P3D")
     sheet.get_by_label("dry_run").check()
     expect(sheet).to_contain_text("reseller-sandbox clock advance P3D --dry-run")
-    expect(sheet).to_contain_text('sandbox.clock.advance("P3D", dry_run=True)')
+    expect(sheet).to_contain_text("sandbox.clock.advance('P3D', dry_run=True)")
     assert_accessible(page)
     page.keyboard.press("Escape")
     expect(sheet).to_have_count(0)
@@ -137,7 +137,7 @@ def test_a_third_party_snipes_a_checked_name_and_rejects_a_transfer(
     expect(page.get_by_text("free.com is active, held by outside.")).to_be_visible()
     page.goto("/#/third-parties")
     row = page.locator("[data-row='arriving.com']")
-    press(row, "Reject")
+    press(row, "Its holder rejects the transfer")
     expect(row).to_have_count(0)
     assert served.transfers["arriving.com"].status != "pending"
 
@@ -153,7 +153,7 @@ def test_an_action_is_scheduled_at_a_time_or_after_a_request(open_page: Open, se
     expect(scheduled).to_have_count(0)
     page.get_by_label("When").select_option("after")
     enter(page.get_by_label("Operation of the request"), "v3.balance")
-    press(page, "Hold")
+    press(page, "The registry puts it on hold")
     expect(page.locator("page-notices")).to_contain_text("Scheduled: Hold.")
     (made,) = served.scheduled.list().scheduled
     assert (made.action, made.after is not None) == ("hold", True)

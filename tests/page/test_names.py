@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import expect
@@ -87,9 +88,11 @@ def test_the_money_view_draws_balances_and_links_requests(
     balance = served.accounts["main"].balance
     picture = page.get_by_role("img", name=re.compile(f"main: {balance} USD now"))
     expect(picture).to_be_visible()
-    points = picture.locator("polyline").get_attribute("points") or ""
-    heights = [float(point.split(",")[1]) for point in points.split()]
+    line = picture.locator("polyline").get_attribute("points") or ""
+    points = [tuple(map(float, point.split(","))) for point in line.split()]
+    heights = [height for _, height in points]
     assert heights[-1] == max(heights) > heights[0]
+    assert all(one[0] == two[0] or one[1] == two[1] for one, two in pairwise(points))
     expect(page.get_by_role("img")).to_have_count(1)
     finding = page.locator("[data-row=renewed_twice]")
     expect(finding).to_contain_text("renewed twice")

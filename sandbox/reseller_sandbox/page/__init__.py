@@ -1,13 +1,13 @@
 """The page at ``/``, which shows the registry in a browser.
 
-The page calls the control operations over ``/_sandbox``, as any program can. This package has the rows that
+The page calls the control operations over ``/_sandbox``, as any program can. This package has the endpoints that
 serve the page. The browser loads the modules in ``files/``, without a build step:
 
 * ``files/page.js`` is the start: the address, the head and the current view.
 * ``files/vendor/`` has Preact and htm, unchanged, with their licences. Text never becomes markup.
 * ``files/parts/`` has the shared modules. ``api.js`` calls an operation, ``address.js`` reads and writes the
-  address bar, ``interfaces.js`` writes the equivalent command and calls, ``action.js`` is a button with a
-  form for an operation, ``live.js`` shares one stream among all tabs, and ``limits.js`` has every limit.
+  address bar, ``action.js`` is a button with a form for an operation, ``pieces.js`` has the shared elements,
+  ``live.js`` shares one stream among all tabs, and ``limits.js`` has every limit.
 * ``files/views/`` has one file for each view.
 
 A view is one link and one file. The link in ``page.html`` gives the name, the title and the purpose. The file

@@ -84,12 +84,13 @@ def copy(call: ControlCall) -> Any:
     headers = dict(_signed(call, account, target, body).headers) if account else {}
     if body:
         headers["Content-Type"] = "application/json"
-    return {"copies": _copies(account, method, target, body, _base(call) + target, headers)}
+    sender = ("--account", account) if account else ()
+    words = ["reseller-sandbox", "request", method, target, *([body] if body else []), *sender]
+    return {"copies": {"Shell": shlex.join(words), **programs(method, base(call) + target, body, headers)}}
 
 
-def _copies(
-    account: str, method: str, target: str, body: str, url: str, headers: dict[str, str]
-) -> dict[str, str]:
+def programs(method: str, url: str, body: str, headers: dict[str, str]) -> dict[str, str]:
+    """Return commands and programs that send a request, by language or tool."""
     lines = [f"{name}: {value}" for name, value in headers.items()]
 
     def command(data: str, *words: str) -> str:
@@ -101,11 +102,7 @@ def _copies(
 
     sent = {"method": method, "headers": headers} | ({"body": body} if body else {})
     http = {"method": method, "header": lines, "ignore_errors": True} | ({"content": body} if body else {})
-    sender = ("--account", account) if account else ()
     return {
-        "Shell": shlex.join(
-            ["reseller-sandbox", "request", method, target, *([body] if body else []), *sender]
-        ),
         "curl": command("--data", "curl", "-X", method, url, *chain(*(("-H", line) for line in lines))),
         "HTTPie": command("--raw", "http", method, url, *(line.replace(": ", ":", 1) for line in lines)),
         "PHP": f"echo file_get_contents({_php(url)}, false, stream_context_create({_php({'http': http})}));",
@@ -127,7 +124,8 @@ def _php(value: Any) -> str:
     return json.dumps(value)
 
 
-def _base(call: ControlCall) -> str:
+def base(call: ControlCall) -> str:
+    """Return the address of the server, as the client wrote it."""
     return f"{call.request.scheme}://{call.request.headers.get('Host', '')}"
 
 
@@ -139,7 +137,7 @@ def _signed(call: ControlCall, account: str, target: str, body: str) -> interfac
             account=find_account(world.present().state, account),
             assumed=world.assumptions,
             header_prefix=control.settings.header_prefix,
-            base=_base(call),
+            base=base(call),
             target=target,
             body=body.encode(),
         )

@@ -25,7 +25,7 @@ const heads = { "page-clock": Clock, "page-world": World, "page-past": Past, "pa
 let turn = 0;
 let signing;
 
-// Only the latest address is shown, even if an earlier one is ready later.
+// Show the latest address, even if an earlier one is ready later.
 async function show() {
   if (location.hash && !location.hash.startsWith("#/")) return;
   const mine = ++turn;
@@ -59,7 +59,7 @@ const reload = () => (connection.isLost ? retry() : location.reload());
 function mark({ view, world, at }) {
   for (const link of links) {
     link.href = write({ view: link.dataset.view || "journal", world, at });
-    // A closed menu shows its chosen entry in place of its own name.
+    // The closed menu has the name of its chosen entry.
     const shown = more.contains(link) ? more.firstElementChild : link;
     if (link.dataset.view === view) shown.setAttribute("aria-current", "page");
     else if (shown === link) link.removeAttribute("aria-current");
@@ -91,7 +91,7 @@ async function start() {
   stopListening();
   addEventListener("hashchange", show);
   await show();
-  // The other views, so that they are there at once, and also while the server does not answer.
+  // Load the other views, so that they open at once, and without the server.
   for (const { dataset } of links) if (dataset.view) await module(dataset.view).catch(() => {});
 }
 

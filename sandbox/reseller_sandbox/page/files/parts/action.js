@@ -1,25 +1,23 @@
-// Buttons that call an operation, their forms, and the equivalent commands and calls.
+// Buttons that call an operation, their forms, and the same calls as code.
 
-import { onward } from "./address.js";
-import { ask, operations } from "./api.js";
+import { given, onward } from "./address.js";
+import { ask, operations, written } from "./api.js";
+import { Copies } from "./copies.js";
 import { dialog } from "./dialog.js";
 import { fields, plain, values } from "./form.js";
 import { Component, html } from "./html.js";
-import { interfaces } from "./interfaces.js";
+import { PAUSE } from "./limits.js";
 import { notice, report } from "./notices.js";
-import { Copied } from "./pieces.js";
-import { Problem } from "./view.js";
+import { Problem, throttle } from "./view.js";
 
-// The actions on the page, for the list of their commands.
 const offered = new Set();
 
 /**
- * A button for an operation with the arguments `args`. Arguments that depend on other views are a function.
+ * A button for an operation with the arguments `args`, an object or a function.
  *
- * `where` is the address of another world. With `asks`, a list of parameters or true for all, the button opens the form
- * first. `then` is called with the response. `says` returns the text of the notice. `leads` returns the next address
- * of the page, unless the user has left before the response. `undo` returns the operation and the arguments that
- * reverse the action. `title` is the explanation, in place of the operation's own, and `sends` the label of the form.
+ * `where` is the address of another world. With `asks`, a list of parameters or true for all, the button opens a form,
+ * whose button is `sends`. From the response, `says` returns the notice, `leads` the next address of the page, and
+ * `undo` the operation and the arguments that reverse the action. Then `then` is called.
  */
 export class Action extends Component {
   state = { isBusy: false };
@@ -63,11 +61,25 @@ export async function carryOut({ operation, args, where, then, leads, says, undo
   if (leads) lead(leads(answer));
 }
 
+/** A control that stays as the user set it until the view shows the result. */
+export class Wish extends Component {
+  async wish(wanted, ...actions) {
+    const { props: { reload }, context: { address: where } } = this;
+    this.setState({ wanted });
+    try {
+      for (const action of actions) await carryOut({ ...action, where });
+      await reload();
+    } catch (problem) {
+      report(problem);
+    }
+    this.setState({ wanted: undefined });
+  }
+}
+
 /**
- * Open an operation's form, with the equivalent commands below, which follow the values of the form.
+ * Open an operation's form, with the same call as code.
  *
- * `parameters` replace the parameters of the operation. `packs` makes the arguments of the operation from the values of
- * the form.
+ * `parameters` replace those of the operation. `packs` makes the operation's arguments from the values of the form.
  */
 export const sheet = (action) => dialog(action.label, (close) => html`<${Sheet} ...${action} close=${close} />`);
 
@@ -85,11 +97,18 @@ class Sheet extends Component {
     return this.props.packs ? this.props.packs(all) : all;
   }
 
+  follow = throttle(async () => {
+    const [copies] = await calls([{ ...this.props, args: this.current(this.form) }]).catch(() => [undefined]);
+    this.setState({ copies });
+  }, PAUSE, 1);
+
   componentDidMount() {
-    this.setState({ args: this.current(this.form) });
+    this.follow();
   }
 
-  follow = () => this.componentDidMount();
+  componentWillUnmount() {
+    this.follow.stop();
+  }
 
   submit = async (event) => {
     event.preventDefault();
@@ -102,13 +121,13 @@ class Sheet extends Component {
     }
   };
 
-  render({ label, operation, where, args: initial, close }, { args, problem, isBusy }) {
+  render({ label, operation, args: initial, close }, { copies, problem, isBusy }) {
     return html`<form onInput=${this.follow} onSubmit=${this.submit} ref=${(form) => (this.form = form)}>
       <h2>${label}</h2>
       ${operations[operation].about.split("\n\n").map((part) => html`<p class="about">${plain(part)}</p>`)}
       ${fields(this.asked, initial)}
       <h3>Do this with…</h3>
-      ${args && html`<${Ways} operation=${operation} args=${args} where=${where} />`}
+      ${copies && html`<${Copies} of=${copies} />`}
       <div class="last">${problem && html`<${Problem} of=${problem} />`}
         <p class="buttons"><button class="do first" type="submit" disabled=${isBusy}>${label}</button>
           <button type="button" onClick=${close}>Cancel</button></p></div>
@@ -116,18 +135,18 @@ class Sheet extends Component {
   }
 }
 
-/** The equivalent command and calls of an operation. */
-const Ways = ({ operation, args, where }) =>
-  Object.entries(interfaces(operation, args, where)).map(([name, text]) => html`<${Copied} key=${name} name=${name} text=${text} />`);
+const calls = async (actions) => (await written({ calls: actions.map(({ operation, args, where: { world = "" } }) => ({ operation, world,
+  arguments: given(args) })) })).calls;
 
-/** Open the list of the commands and calls for every action on the page. */
-export function openCommands() {
-  const actions = new Map([...offered].map(({ action }) => [JSON.stringify([action.operation, action.args]), action]));
+/** Open the list of every action on the page as code. */
+export async function openCommands() {
+  const actions = [...new Map([...offered].map(({ action }) => [JSON.stringify([action.operation, action.args]), action])).values()].reverse();
+  const all = await calls(actions).catch(report);
+  if (!all) return;
   dialog("Do this with…", (close) => html`<h2>Do this with…</h2>
     <p class="about">Everything that you do on this page, you can do with the command line, with Python and over HTTP.</p>
-    <div class="commands">${[...actions.entries()].reverse().map(([key, action]) => html`<details key=${key}>
-      <summary><b>${action.label}</b> <code>${interfaces(action.operation, action.args, action.where).Shell}</code></summary>
-      <${Ways} ...${action} />
+    <div class="commands">${actions.map((action, at) => html`<details>
+      <summary><b>${action.label}</b> <code>${all[at].Shell}</code></summary><${Copies} of=${all[at]} />
       <button type="button" onClick=${() => { close(); sheet({ ...action, asks: true }); }}>Open the form</button>
     </details>`)}</div>
     <p class="buttons last"><button type="button" onClick=${close}>Close</button></p>`);

@@ -1,5 +1,4 @@
-// The responses of all interfaces for a name. They come from a temporary copy of the world, so that the journal
-// of the world gets no requests.
+// The responses of all interfaces for a name, from a temporary copy of the world: its journal gets no requests.
 
 import { interfaces, root, signed } from "./api.js";
 

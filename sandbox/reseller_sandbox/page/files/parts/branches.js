@@ -1,5 +1,4 @@
-// The history lines of a world as a small graph: the present one and the abandoned branches. It draws the
-// requests around a position, and the advances of the clock between them.
+// A graph of the world's history: the present line and the branches, with the advances of the clock.
 
 import { write } from "./address.js";
 import { ask } from "./api.js";
@@ -10,7 +9,7 @@ import { span } from "./words.js";
 const [LEFT, RIGHT, ROW, DOT] = [70, 970, 30, 3.5];
 const LONG = 36e5; // milliseconds between two requests that the graph shows as an advance of the clock
 
-/** Return the lines, the present one first: their requests before an event, and the place of the first separate one. */
+/** Return the lines, the present one first, each with its last requests before an event. */
 export async function linesOf(world, branches, before) {
   const points = ["", ...branches.map(({ name }) => `branch:${name}`).reverse()];
   const lines = await Promise.all(points.map(async (at) => {
@@ -25,7 +24,7 @@ export async function linesOf(world, branches, before) {
 const request = ({ at, name, number, effect: { request: id, domains, outcome } }, place) => ({
   id, at, place, words: `${id} ${name} ${domains.join(" ")} ${outcome}`, isBad: outcome !== "ok", key: [at, name, number, id, outcome].join() });
 
-// The line above from which a line branches off, and the requests that only this line has.
+// The line above from which a line branches off, and its own requests.
 function forked({ requests }, above) {
   const shared = above.map((other) => {
     const keys = new Set(other.requests.map(({ key }) => key));

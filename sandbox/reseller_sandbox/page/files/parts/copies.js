@@ -1,11 +1,12 @@
-// A request as code to send it again: a signed command, or a program in PHP, Node or Python.
+// Requests of programs and operations of the page as code: commands, and programs in several languages.
 
 import { copied } from "./api.js";
-import { Component, html } from "./html.js";
-import { Copied } from "./pieces.js";
+import { Component, Copied, html } from "./pieces.js";
 import { Problem } from "./view.js";
 
-/** A list to open, with the request in each language: `method`, `target`, `body`, `account`. `where` is its address. */
+export const Copies = ({ of: copies }) => Object.entries(copies).map(([name, text]) => html`<${Copied} key=${name} name=${name} text=${text} />`);
+
+/** A list to open, with the request `method`, `target`, `body` of an `account` in each language. */
 export class CopyAs extends Component {
   open = async ({ currentTarget }) => {
     const { method, target, body, account, where } = this.props;
@@ -15,6 +16,6 @@ export class CopyAs extends Component {
 
   render(_, { copies = {}, problem }) {
     return html`<details onToggle=${this.open}><summary>Copy as… command, curl, HTTPie, PHP, Node, Python</summary>
-      ${problem && html`<${Problem} of=${problem} />`}${Object.entries(copies).map(([name, text]) => html`<${Copied} key=${name} name=${name} text=${text} />`)}</details>`;
+      ${problem && html`<${Problem} of=${problem} />`}<${Copies} of=${copies} /></details>`;
   }
 }

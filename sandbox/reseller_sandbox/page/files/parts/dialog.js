@@ -1,9 +1,7 @@
-// Dialogs: one at a time, above the page.
-
 import { html, render } from "./html.js";
 
 /**
- * Open a dialog. `draw` gets the function that closes it, and returns its content.
+ * Open a dialog, if none is open. `draw` gets the function that closes it, and returns its content.
  *
  * @param {string} label
  * @param {Function} draw

@@ -1,5 +1,3 @@
-// Remedies of refusals: how to make the world accept a request, and where to send the request again.
-
 import { instant, json } from "./words.js";
 
 /** Return the control operation that makes the world accept a refused request, if there is one. */

@@ -3,14 +3,9 @@
 import { html } from "./html.js";
 import { parsed } from "./words.js";
 
-/**
- * Return the fields for parameters (`name`, `required`, `shape`, `about`), filled with the `initial` values.
- *
- * The fields keep their own values, so that nothing but the user changes a form that is being filled in.
- */
+/** Return fields for parameters, with `initial` values. Later only the user changes the values. */
 export const fields = (parameters, initial = {}) => parameters.map((parameter) => field(parameter, initial?.[parameter.name], []));
 
-/** Return the values of the fields in `form` as JSON. */
 export function values(form) {
   const result = {};
   for (const input of form.querySelectorAll("[data-path]")) {
@@ -20,7 +15,7 @@ export function values(form) {
   return result;
 }
 
-/** Set the value at a path of an object. Remove the value if it is undefined. */
+/** Set the value at a path of an object, or remove it if it is undefined. */
 export function put(object, path, value) {
   const inner = path.slice(0, -1).reduce((outer, key) => {
     if (typeof outer[key] !== "object" || outer[key] === null) outer[key] = {};
@@ -38,20 +33,17 @@ function field(parameter, initial, above) {
     return html`<fieldset key=${path.join()}><legend>${parameter.name}</legend>${about}${parts(shape).map((part) => field(part, initial?.[part.name], path))}</fieldset>`;
   }
   const props = { "data-path": JSON.stringify(path), ...parameter.more };
-  const isSwitch = isBoolean(shape);
-  return html`<label key=${path.join()} class="field ${isSwitch ? "switch" : ""}">
-    <span class="name">${parameter.name}${parameter.required && html`<i title="required">*</i>`}</span>
-    ${isSwitch ? html`<input type="checkbox" defaultChecked=${Boolean(initial)} ...${props} />` : control(shape, initial, parameter.required, props)}${about}</label>`;
+  const isSwitch = alternatives(shape).every(({ type }) => type === "boolean");
+  return html`<label key=${path.join()} class="field">
+    <span class="name">${isSwitch && html`<input type="checkbox" defaultChecked=${Boolean(initial)} ...${props} /> `}${parameter.name}${parameter.required && html`<i title="required">*</i>`}</span>
+    ${!isSwitch && control(shape, initial, parameter.required, props)}${about}</label>`;
 }
 
-/** Return the properties of an object's schema as parameters. */
 export const parts = ({ properties, required = [] }) => Object.entries(properties)
   .map(([name, shape]) => ({ name, shape, about: shape.description, required: required.includes(name), more: shape.more }));
 
 /** Return a text of a declaration without markup, in one line. */
 export const plain = (words) => words.replaceAll("`", "").replace(/\s+/g, " ");
-
-const isBoolean = (shape) => alternatives(shape).every(({ type }) => type === "boolean");
 
 function control(shape, initial, required, props) {
   const sorts = alternatives(shape);
@@ -64,7 +56,7 @@ function control(shape, initial, required, props) {
   const [isText, isList, isObject] = ["string", "array", "object"].map((type) => types.includes(type));
   const text = typeof initial === "string" ? initial : JSON.stringify(initial ?? undefined);
   const common = { ...props, defaultValue: text ?? "", autocomplete: "off", spellcheck: false, required,
-    "data-types": isList || isObject ? "json" : types.join(" "),
+    "data-json": isList || isObject || (types.length > 0 && !isText) || undefined,
     placeholder: isList || isObject ? `${isText ? "text, or " : ""}${isList ? "[…]" : "{…}"}` : shape.examples?.[0] ?? shape.format ?? "" };
   if (isObject || (isList && !isText)) return html`<textarea rows=${isText ? 1 : 3} ...${common}></textarea>`;
   return html`<input type="text" inputmode=${types.some((type) => type !== "integer" && type !== "number") ? "text" : "decimal"} ...${common} />`;
@@ -75,9 +67,7 @@ export function valueOf(input) {
   if (input.type === "checkbox") return input.checked || undefined;
   const text = input.value.trim();
   if (!text) return undefined;
-  const types = (input.dataset.types ?? "string").split(" ");
-  if (types.includes("string") || types[0] === "") return text;
-  return parsed(text); // the resource reports an invalid value
+  return "json" in input.dataset ? parsed(text) : text; // the resource reports an invalid value
 }
 
 function alternatives(shape) {

@@ -5,5 +5,5 @@ import { Component, h, render } from "../vendor/preact.js";
 
 export { Component, render };
 
-/** Return the elements of a template: html`<b title=${title}>${text}</b>`. The second argument of a component is its context: the address of its view. */
+/** Return the elements of a template. The second argument of a component is its context: the address of its view. */
 export const html = htm.bind(h);

@@ -1,9 +1,6 @@
-// The keyboard.
-
 import { change, go, read } from "./address.js";
 import { dialog } from "./dialog.js";
-import { html } from "./html.js";
-import { Pairs } from "./pieces.js";
+import { html, Pairs } from "./pieces.js";
 
 const KEYS = {
   "/": "search in the view", "j, k": "next and previous row; an open request follows", "Enter": "open the row",
@@ -11,7 +8,6 @@ const KEYS = {
   "g, then j n h f c t m a w": "go to a view by its first letter", "?": "this help",
 };
 
-/** Begin to listen to the keyboard. */
 export function keys() {
   let isGoing = false;
   addEventListener("keydown", (event) => {
@@ -53,7 +49,7 @@ function slide(step) {
   const slider = find("page-past input[type=range]");
   if (!slider) return false;
   slider.focus();
-  slider.value = Number(slider.value) + step;
+  slider.stepUp(step);
   slider.dispatchEvent(new Event("input"));
   return true;
 }
@@ -62,10 +58,10 @@ function move(step) {
   /** @type {HTMLElement[]} */
   const rows = Array.from(document.querySelectorAll("main [data-row]"));
   if (!rows.length) return;
-  const at = rows.findIndex((row) => row.contains(document.activeElement));
   const chosen = rows.findIndex((row) => row.getAttribute("aria-current") === "true");
-  const from = at < 0 ? chosen : at;
-  const next = rows[Math.max(0, Math.min(rows.length - 1, from < 0 ? 0 : from + step))];
+  const focused = rows.findIndex((row) => row.contains(document.activeElement));
+  const from = focused < 0 ? chosen : focused;
+  const next = rows[from < 0 ? 0 : from + step] ?? rows[from];
   const link = next.querySelector("a");
   (link ?? next).focus();
   next.scrollIntoView({ block: "nearest" });

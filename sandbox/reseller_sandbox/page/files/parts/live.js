@@ -1,11 +1,11 @@
-// Events of a world, as they happen: one stream for all tabs of a browser, delivered in batches.
+// Events of a world: one stream for all tabs of a browser, delivered in batches.
 
 import { ask, instance, request, root } from "./api.js";
 import { BATCH, PER_SECOND, RETRIES } from "./limits.js";
 
 const listeners = new Set();
 
-/** Call `news(events)`, `missed()` and `connection(state)` of a listener. Return a function that ends it. */
+/** Call `news(events)`, `missed()`, `connection()` and `restarted()` of a listener. Return a function that ends it. */
 export function onEvents(listener) {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -18,7 +18,7 @@ export let connection = { isLost: false };
 
 let stream;
 
-/** Follow the world from now on, in place of another one. The promise ends when no later event can be lost. */
+/** Follow a world, in place of another one. The promise ends when no later event can be lost. */
 export function listen(world = "") {
   if (stream?.world === world) return stream.begun;
   stream?.end();
@@ -26,17 +26,15 @@ export function listen(world = "") {
   return stream.begun;
 }
 
-/** Try at once to reach the server again. */
 export const retry = () => stream?.lead();
 
-/** Follow nothing. */
 export function stopListening() {
   stream?.end();
   stream = undefined;
 }
 
-// One tab has the lock and listens to the server, and it sends all it hears to the other tabs. A hidden tab leaves
-// the lock to a visible one. Without locks (a page of another machine without TLS) each tab listens.
+// The visible tab that has the lock listens to the server, and sends every event to the other tabs. Without locks
+// (a page of another machine without TLS) each tab listens.
 class Stream {
   #abort = new AbortController();
   #waiting = [];
@@ -90,8 +88,7 @@ class Stream {
       this.#send("connected", null);
     };
     source.onmessage = ({ data, lastEventId }) => {
-      const record = JSON.parse(data);
-      this.#waiting.push(record);
+      this.#waiting.push(JSON.parse(data));
       this.mark = lastEventId;
       this.bundle ??= setTimeout(this.#flush, BATCH);
     };
@@ -147,7 +144,7 @@ class Stream {
     tell("connection", connection);
   }
 
-  /** Handle the id of the server that answers. Another server has other events, with other numbers. */
+  // A restarted server has other events, with other numbers.
   serves(id) {
     if (id && id !== instance) tell("restarted");
   }

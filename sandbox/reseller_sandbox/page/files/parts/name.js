@@ -1,15 +1,12 @@
-// The details of a name.
-
 import { Action } from "./action.js";
 import { answers } from "./answers.js";
 import { declared } from "./api.js";
-import { html } from "./html.js";
 import { Picture } from "./lifecycle.js";
 import { OF_NAME } from "./limits.js";
 import { Others } from "./others.js";
-import { Body, Link, Pairs, Scroll, Stage, Tag, Time } from "./pieces.js";
+import { Body, html, Items, Link, Pairs, Part, Scroll, Stage, Tag, Time } from "./pieces.js";
 import { View } from "./view.js";
-import { brief, day, distance, instant, money, plural } from "./words.js";
+import { brief, day, distance, instant, money, moved, spaced } from "./words.js";
 
 export class Name extends View {
   async load({ subject: domain }) {
@@ -21,12 +18,11 @@ export class Name extends View {
     return { record, events, now, due, entries, way, responses: await answers(this.props.address, domain, record) };
   }
 
-  componentDidUpdate(before) {
-    super.componentDidUpdate(before);
-    const { data, shown } = this.state;
-    if (!data || this.seen === shown.subject) return;
-    this.seen = shown.subject;
-    toMiddle(document.querySelector("main .scroll"));
+  // Scroll the picture of the lifecycle to the stage of the name.
+  arrived() {
+    const scrolled = document.querySelector("main .scroll");
+    const { left, width } = scrolled.querySelector(":is(.box, .end).lit").getBoundingClientRect();
+    scrolled.scrollLeft += left + width / 2 - scrolled.getBoundingClientRect().left - scrolled.clientWidth / 2;
   }
 
   draw({ record, events, now, due, entries, way, responses }, { subject, at }) {
@@ -36,20 +32,20 @@ export class Name extends View {
         <span class="quiet">${record ? `${record.account} · order ${record.order}` : "not registered"}</span>
         ${record?.due && html`<span>next change <b>${distance(now, record.due)}</b> <span class="quiet">${instant(record.due)}</span></span>
           ${!at && html`<${Action} key=${record.due} label="Advance to then" operation="clock.advance" args=${{ to: record.due }}
-            says=${({ now: then, total }) => `The clock is at ${instant(then)}, after ${plural(total, "event")}.`} />`}`}</div>
+            says=${moved} />`}`}</div>
       <div class="name"><div>
-        <section class="part"><h2>Life</h2><${Scroll} label="The stages of a name"><${Picture} life=${way} stage=${stage} /><//></section>
-        <section class="part"><h2>Past and due events</h2><ol class="timeline">
+        <${Part} title="Life"><${Scroll} label="The stages of a name"><${Picture} life=${way} stage=${stage} /><//><//>
+        <${Part} title="Past and due events"><ol class="timeline">
           ${events.map((event) => html`<${Past} key="e${event.number}" of=${event} />`)}
           <li key="now" class="here"><${Time} at=${now} /><span>${at ? "then" : "now"}</span></li>
-          ${due.map((event, place) => html`<${Due} key="d${place}" of=${event} now=${now} />`)}</ol></section>
-        ${responses && html`<section class="part"><h2>API responses for ${responses.account}</h2><div class="pair">${responses.all.map(({ label, target, status, text }) => html`<div key=${label}>
-          <p><${Tag}>${label}<//> <code>GET /${target}</code> <span class=${status < 400 ? "ok" : "bad"}>${status}</span></p><${Body} of=${text} name=${target} /></div>`)}</div></section>`}</div>
+          ${due.map((event, place) => html`<${Due} key="d${place}" of=${event} now=${now} />`)}</ol><//>
+        ${responses && html`<${Part} title="API responses for ${responses.account}"><div class="pair">${responses.all.map(({ label, target, status, text }) => html`<div key=${label}>
+          <p><${Tag}>${label}<//> <code>GET /${target}</code> <span class=${status < 400 ? "ok" : "bad"}>${status}</span></p><${Body} of=${text} name=${target} /></div>`)}</div><//>`}</div>
       <aside>${record && html`<${Details} of=${record} now=${now} />`}
-        ${entries.length > 0 && html`<section class="part"><h2>Money</h2><ul class="plain spent">${entries.toReversed().map((entry) => html`<li key=${entry.id}>
+        ${entries.length > 0 && html`<${Part} title="Money"><${Items} sort="spent" of=${entries.toReversed()} item=${(entry) => html`<li key=${entry.id}>
           <time datetime=${entry.at}>${day(entry.at)}</time><span>${entry.purpose}</span>
-          ${entry.request ? html`<${Link} to="journal" of=${entry.request} />` : html`<span class="quiet">time</span>`}<span class="money">${entry.amount}</span></li>`)}</ul></section>`}
-        ${!at && html`<section class="part"><h2>Third parties</h2><${Others} domain=${subject} record=${record} /></section>`}</aside></div>`;
+          ${entry.request ? html`<${Link} to="journal" of=${entry.request} />` : html`<span class="quiet">time</span>`}<span class="money">${entry.amount}</span></li>`} /><//>`}
+        ${!at && html`<${Part} title="Third parties"><${Others} domain=${subject} record=${record} /><//>`}</aside></div>`;
   }
 }
 
@@ -57,12 +53,6 @@ const unlessUnknown = (problem) => {
   if (problem.error === "unknown_record") return null;
   throw problem;
 };
-
-// If the picture of the lifecycle is wider than the window, scroll it to the stage of the name.
-function toMiddle(scrolled) {
-  const { left, width } = scrolled.querySelector(":is(.box, .end).lit").getBoundingClientRect();
-  scrolled.scrollLeft += left + width / 2 - scrolled.getBoundingClientRect().left - scrolled.clientWidth / 2;
-}
 
 function Details({ of: record, now }) {
   const { transfer } = record;
@@ -73,7 +63,7 @@ function Details({ of: record, now }) {
     "In this stage since": day(record.since),
     "Auto-renew": record.autorenew ? "yes" : "no",
     "Renewal price": `${record.renewal}${record.premium ? " (premium)" : ""}`,
-    "Flags": record.flags.map((flag) => flag.replaceAll("_", " ")).join(", ") || "none",
+    "Flags": spaced(record.flags.join(", ")) || "none",
     "Privacy": record.privacy ? "yes" : "no",
     "Auth code": html`<code>${record.auth_code}</code>`,
     "License": record.license,
@@ -84,7 +74,7 @@ function Details({ of: record, now }) {
     "Customer": record.customer,
     "Transfer": transfer && html`${transfer.status}: ${transfer.losing} → ${transfer.gaining} <span class="quiet">completes ${instant(transfer.completes)}</span>`,
   };
-  return html`<section class="part"><h2>Details</h2><${Pairs} of=${Object.fromEntries(Object.entries(pairs).filter(([, value]) => value && value.length !== 0))} /></section>`;
+  return html`<${Part} title="Details"><${Pairs} of=${Object.fromEntries(Object.entries(pairs).filter(([, value]) => value && value.length !== 0))} /><//>`;
 }
 
 function Past({ of: { kind, at, name, effect: { request, outcome, account }, registry_event: registered, parameters } }) {

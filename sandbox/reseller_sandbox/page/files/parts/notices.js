@@ -1,15 +1,10 @@
-// Notices of the results of actions, shown in a corner for some time.
-
 import { html, render } from "./html.js";
 import { NOTICE } from "./limits.js";
 
 const corner = document.querySelector("page-notices");
 let shown = [];
 
-/**
- * Show `text` with details in small print. A notice with the tone "bad", or with an action, stays until the user
- * closes it. The action is a pair: a label and a function.
- */
+/** Show a notice. With a tone, or with an action (a label and a function), it stays until the user closes it. */
 export function notice(text, more = "", tone = "", action = null) {
   const one = { text, more, tone, action, id: performance.now() };
   shown = [...shown, one].slice(-3);
@@ -18,10 +13,7 @@ export function notice(text, more = "", tone = "", action = null) {
   return () => close(one);
 }
 
-/** Show an error with its remedy, until the user closes it. */
-export function report({ message, remedy }) {
-  notice(message, remedy, "bad");
-}
+export const report = ({ message, remedy }) => notice(message, remedy, "bad");
 
 function close(one) {
   shown = shown.filter((other) => other !== one);

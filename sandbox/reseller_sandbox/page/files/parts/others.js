@@ -1,34 +1,39 @@
-// Actions of third parties: strangers, other registrars, the registry. They happen now, or at the time in the address.
+// Actions of third parties: strangers, other registrars, the registry. They happen at the time in the address, or now.
 
 import { Action } from "./action.js";
 import { read } from "./address.js";
 import { operations } from "./api.js";
 import { html } from "./html.js";
+import { spaced } from "./words.js";
 
-/** Return the ids of the actions whose first parameter has this name. */
+/** Return the ids of the actions on a domain, an account or a zone. */
 export const actionsOn = (subject) => Object.keys(operations).filter((id) => id.startsWith("simulate.") && operations[id].parameters[0].name === subject);
 
-/** Return the actions that are possible for a name in its current state, each with its label. */
+const LABELS = {
+  register: "A stranger registers it", drop: "Its holder drops it", request_transfer: "Another registrar wants it",
+  approve_transfer: "Its holder approves the transfer", reject_transfer: "Its holder rejects the transfer",
+  cancel_transfer: "The other registrar cancels", complete_transfer: "The transfer completes",
+  hold: "The registry puts it on hold", release_hold: "The registry lifts its hold", release: "The registry releases it",
+  set_premium: "The registry sets premium prices",
+};
+
+/** Return the actions on a pending transfer. They follow from the registrar that is not in this world. */
+export const onTransfer = ({ losing, gaining }) => [...(losing === "outside" ? ["approve_transfer", "reject_transfer"] : []),
+  ...(gaining === "outside" ? ["cancel_transfer"] : []), "complete_transfer"];
+
 function possible(record) {
-  const premium = { "simulate.set_premium": "The registry sets premium prices" };
-  const release = { "simulate.release": "The registry releases it", ...premium };
-  if (!record || record.stage === "released") return { "simulate.register": "A stranger registers it", ...premium };
-  if (record.account === "outside") return { "simulate.drop": "Its holder drops it", ...release };
-  if (record.transfer?.status !== "pending") {
-    const hold = record.flags.includes("registry_hold") ? { "simulate.release_hold": "The registry lifts its hold" } : { "simulate.hold": "The registry puts it on hold" };
-    return { "simulate.request_transfer": "Another registrar wants it", ...hold, ...release };
-  }
-  const end = { "simulate.complete_transfer": "The transfer completes", ...premium };
-  if (record.stage !== "arriving") return { "simulate.cancel_transfer": "The other registrar cancels", ...end };
-  return { "simulate.approve_transfer": "Its holder approves the transfer", "simulate.reject_transfer": "Its holder rejects the transfer", ...end };
+  if (!record || record.stage === "released") return ["register"];
+  if (record.account === "outside") return ["drop", "release"];
+  if (record.transfer?.status === "pending") return onTransfer(record.transfer);
+  return ["request_transfer", record.flags.includes("registry_hold") ? "release_hold" : "hold", "release"];
 }
 
-/** The actions on a name: those that are possible in its current state. At a later time, its state can be any. */
-export function Others({ domain, record }, { address: { when } }) {
-  const labels = possible(record);
-  return html`<ul class="plain tools">${actionsOn("domain").filter((id) => when || id in labels)
-    .map((id) => html`<li key=${id}><${Act} of=${id} subject=${domain} label=${labels[id]} /></li>`)}</ul>`;
-}
+/** The actions that are possible for a name. At a later time, its state can be any. */
+export const Others = ({ domain, record }, { address: { when } }) =>
+  html`<${Acts} subject=${domain} of=${when ? Object.keys(LABELS) : [...possible(record), "set_premium"]} />`;
+
+export const Acts = ({ of: actions, subject }) => html`<ul class="plain tools">${actions.map((name) => html`<li key=${name}>
+  <${Act} of="simulate.${name}" subject=${subject} label=${LABELS[name]} /></li>`)}</ul>`;
 
 /** A button for an action. Without its subject, or if it has other parameters than a name, it opens a form. */
 export function Act({ of: id, subject, label = inWords(id) }) {
@@ -38,8 +43,7 @@ export function Act({ of: id, subject, label = inWords(id) }) {
     asks=${subject ? (key !== "domain" || id.endsWith("premium")) && asks.length > 0 && asks : [key, ...asks]} />`;
 }
 
-/** Return the name of an action as words. */
-export const inWords = (id) => id.replace("simulate.", "").replaceAll("_", " ").replace(/^./, (first) => first.toUpperCase());
+export const inWords = (id) => spaced(id.replace("simulate.", "")).replace(/^./, (first) => first.toUpperCase());
 
 /** @type {(address: Record<string, any>) => object} */
 const planned = ({ when, on, after }) => (when === "at" && on ? { at: on } : when === "after" && after ? { after } : {});

@@ -1,4 +1,4 @@
-// Scroll positions. Each entry of the browser's history keeps its own, also when the page is loaded again.
+// Scroll positions. Each entry of the browser's history keeps its own, also after a reload.
 
 import { PAUSE } from "./limits.js";
 
@@ -6,7 +6,7 @@ let timer, keepNow, shown, wanted;
 
 const scroller = () => document.querySelector("main .scroller") ?? document.querySelector("main");
 
-/** Begin to keep and to restore scroll positions. */
+/** Keep and restore scroll positions. */
 export function keepPlaces() {
   history.scrollRestoration = "manual";
   wanted = history.state?.scroll;

@@ -1,17 +1,14 @@
-// One request: its tabs, and the actions on it.
-
 import { Action } from "./action.js";
 import { beside, change, write } from "./address.js";
 import { CopyAs } from "./copies.js";
 import { again } from "./fix.js";
-import { html } from "./html.js";
-import { Body, Changes, Copied, Link, Pairs, Tag } from "./pieces.js";
-import { undo } from "./points.js";
+import { Body, Changes, Copied, html, Link, Pairs, Tag } from "./pieces.js";
+import { Restore } from "./restore.js";
 import { Signature } from "./signature.js";
 import { View } from "./view.js";
-import { brief, instant, plural } from "./words.js";
+import { brief, instant, plural, spaced } from "./words.js";
 
-/** The pane of the request in the address. Its problems do not touch the list beside it. */
+/** The pane of the request in the address. It shows its own problems, beside the list. */
 export class Request extends View {
   load({ subject }) {
     return this.ask("journal.get", { request: subject });
@@ -70,7 +67,7 @@ const Headers = ({ of: all = {} }) => Object.keys(all).length > 0 && html`<detai
 const Why = ({ refusal, assumptions }) => html`${refusal && html`<div class="why"><h3>Refused: <code>${refusal.rule}</code></h3><p>${refusal.message}</p>
     ${refusal.allowed && html`<p><b>Remedy: </b>${refusal.allowed}${refusal.allowed_at && html`<span class="quiet"> (from ${instant(refusal.allowed_at)} on)</span>`}</p>`}
     ${refusal.met.balance !== null && html`<p class="quiet">${refusal.met.account} had ${refusal.met.balance} ${refusal.met.currency}</p>`}
-    ${refusal.met.domains.filter(({ stage }) => stage).map((met) => html`<p class="quiet">${met.domain} was ${met.stage.replaceAll("_", " ")}, held by ${met.holder}${met.flags.length > 0 && `, with ${met.flags.join(", ").replaceAll("_", " ")}`}</p>`)}</div>`}
+    ${refusal.met.domains.filter(({ stage }) => stage).map((met) => html`<p class="quiet">${met.domain} was ${spaced(met.stage)}, held by ${met.holder}${met.flags.length > 0 && `, with ${spaced(met.flags.join(", "))}`}</p>`)}</div>`}
   <h3>Assumptions that decided</h3><ul class="plain">${Object.entries(assumptions).map(([name, value]) => html`<li><code>${name}</code> = ${brief(value)}</li>`)}</ul>`;
 
 const Effect = ({ changes, ledger }) => html`${changes.length ? html`<${Changes} of=${changes} />` : html`<p class="quiet">No changes.</p>`}
@@ -81,15 +78,13 @@ function Tools({ address, record }) {
   const isPresent = !address.at;
   const isOperation = operation.includes(".") && !operation.startsWith("canned.") && isPresent;
   const isBeyond = operation === "unmatched" && isPresent;
-  const rewind = { operation: "history.rewind", args: { request: id, side: "before" },
-    undo: (answer) => ({ ...undo(answer), leads: () => ({ ...address, at: "" }) }),
-    says: ({ branch }) => `Rewound to before ${id}. The previous state is branch ${branch.name}.` };
+  const rewind = { operation: "history.rewind", args: { request: id, side: "before" } };
   return html`<p class="tools">${isOperation && html`
       <a class="do ${refusal ? "first" : ""}" href=${write(again(address, record))}>${refusal ? "Fix and send again" : "Send again"}</a>
-      <${Action} ...${rewind} key="edit${id}" label="Rewind and edit" leads=${() => again(address, record)} />`}
+      <${Restore} ...${rewind} key="edit${id}" label="Rewind and edit" leads=${() => again(address, record)} />`}
     <a class="do" href=${beside({ ...address, at: `before:${id}` }, "journal", id)}>View state before</a></p>
     <details><summary>More actions</summary><p class="tools">
-    ${isPresent && html`<${Action} ...${rewind} key="rewind${id}" label="Rewind to before" leads=${() => ({ ...address, subject: "", tab: "" })} />`}
+    ${isPresent && html`<${Restore} ...${rewind} key="rewind${id}" label="Rewind to before" leads=${() => ({ ...address, subject: "", tab: "" })} />`}
     <${Action} key="fork${id}" label="Fork from before" operation="worlds.fork" args=${{ point: `before:${id}` }}
       leads=${({ name }) => ({ view: "journal", world: name })} says=${({ name }) => `World ${name} begins before ${id}.`} />
     ${isBeyond && html`<${Action} key="answer${id}" label="Add a canned answer" operation="answers.add" args=${{ path: record.path, method: record.method, status: 200 }} asks />`}

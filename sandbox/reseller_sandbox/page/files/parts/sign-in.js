@@ -1,11 +1,9 @@
-// If the server requires a control token, ask for it once. The browser then has a cookie.
-
 import { signIn as send } from "./api.js";
 import { dialog } from "./dialog.js";
 import { Component, html } from "./html.js";
 import { Problem } from "./view.js";
 
-/** Ask for the token until it is correct. */
+/** Ask for the server's control token until it is correct. The browser then has a cookie. */
 export const signIn = () => new Promise((done) =>
   dialog("Control token", (close) => html`<${Token} close=${close} />`, { isFixed: true, onClose: done }));
 

@@ -1,11 +1,9 @@
-// Base of every view: a component that loads data for an address, draws the data, and updates after events.
-
 import { ask } from "./api.js";
 import { html, Component } from "./html.js";
 import { LONGEST_PAUSE, PAUSE, WATCH } from "./limits.js";
 import { onEvents } from "./live.js";
 
-// Views that load data for a new address. While there are any, the page shows that it is busy.
+// Views that load data for a new address. Until they are ready, the page shows that it is busy.
 const busy = new Set();
 
 /** Mark `task` as running until the returned function is called. */
@@ -22,9 +20,10 @@ export function begin(task) {
   };
 }
 
-/** A view has `load(address)`, which returns data, and `draw(data, address)`, which returns elements. */
+/** A view: `load(address)` returns data, `draw(data, address)` returns elements. It updates after events. */
 export class View extends Component {
   #turn = 0;
+  #seen;
   #latest;
   #end = () => {};
   #watch;
@@ -36,7 +35,7 @@ export class View extends Component {
   /** @returns {any} */
   draw(_data, _address) {}
 
-  /** Give all components of the view the address whose data the view shows. */
+  // Components get the address whose data the view shows.
   getChildContext() {
     return { address: this.state.shown ?? this.props.address };
   }
@@ -48,7 +47,14 @@ export class View extends Component {
 
   componentDidUpdate(before) {
     if (before.address !== this.props.address) this.update();
+    const { data, shown } = this.state;
+    if (!data || shown.subject === this.#seen) return;
+    this.#seen = shown.subject;
+    this.arrived();
   }
+
+  /** Handle the first data of a subject, which are on the page now. */
+  arrived() {}
 
   componentWillUnmount() {
     this.#turn++;
@@ -59,12 +65,12 @@ export class View extends Component {
     this.#end();
   }
 
-  /** Load the data for the current address. The promise ends when the view shows data that are at least as new. */
+  /** Load the data again. The promise ends when the view shows them, or newer data. */
   update(isQuiet = false) {
     return (this.#latest = this.#load(isQuiet));
   }
 
-  // Data for an older address, or an older state, are discarded.
+  // Discard data for an older address, or of an older state.
   async #load(isQuiet) {
     const { address } = this.props;
     const turn = ++this.#turn;
@@ -92,7 +98,6 @@ export class View extends Component {
     return html`<${Problem} of=${problem} again=${() => this.update()} />`;
   }
 
-  /** Call an operation in the world and at the moment of the current address. */
   ask(operation, args) {
     return ask(operation, args, this.props.address);
   }
@@ -113,12 +118,11 @@ export class View extends Component {
   }
 }
 
-/** A refusal or another error, with its remedy and a way to repeat what failed. */
 export const Problem = ({ of: { message, remedy }, again }) => html`<p class="refusal" role="alert">${message}
   ${remedy && html`<small>${remedy}</small>`}
   ${again && html`<button type="button" onClick=${again}>Try again</button>`}</p>`;
 
-/** Return `act` limited: never concurrent, and with pauses of many times its own duration, to spare the server. */
+/** Return `act` limited, to spare the server: never concurrent, and with pauses of `share` times its duration. */
 export function throttle(act, pause = PAUSE, share = 20) {
   let timer, isBusy, isWanted;
   const run = async () => {

@@ -1,11 +1,7 @@
-// The assumptions of the world: their effect, changed values, and dependent requests. A click changes one.
-
-import { Action, carryOut } from "../parts/action.js";
+import { Action, Wish } from "../parts/action.js";
 import { plain } from "../parts/form.js";
-import { Component, html } from "../parts/html.js";
 import { SEARCHED } from "../parts/limits.js";
-import { report } from "../parts/notices.js";
-import { Filter, Link } from "../parts/pieces.js";
+import { Filter, html, Link } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
 import { brief, parsed } from "../parts/words.js";
 
@@ -28,7 +24,7 @@ export default class extends View {
         <span class="quiet">${assumptions.length} assumptions, ${assumptions.filter(differs).length} not at their default.</span>
         <${Action} label="As observed" operation="assumptions.set" args=${{ profile: "observed" }} />
         <${Action} label="As documented" operation="assumptions.set" args=${{ profile: "documented" }} /></div>
-      <ol class="plain assumptions">${shown.map((assumption) => html`<${Assumption} key=${assumption.name} of=${assumption} users=${users.get(assumption.name) ?? []} where=${address} reload=${() => this.update(true)} />`)}</ol>
+      <ol class="plain assumptions">${shown.map((assumption) => html`<${Assumption} key=${assumption.name} of=${assumption} users=${users.get(assumption.name) ?? []} reload=${() => this.update(true)} />`)}</ol>
       ${!shown.length && html`<p class="empty">No assumption matches.</p>`}`;
   }
 }
@@ -37,22 +33,19 @@ const differs = (assumption) => JSON.stringify(assumption.value) !== JSON.string
 const matches = (assumption, wanted) => !wanted || `${assumption.name} ${assumption.about} ${brief(assumption.value)}`.toLowerCase().includes(wanted);
 const passes = (assumption, show, users) => (show === "other" ? differs(assumption) : show === "used" ? users.has(assumption.name) : true);
 
-const Assumption = ({ of: assumption, users, where, reload }) => html`<li data-row=${assumption.name} tabindex="-1" class=${differs(assumption) ? "other" : ""}>
+const Assumption = ({ of: assumption, users, reload }) => html`<li data-row=${assumption.name} tabindex="-1" class=${differs(assumption) ? "other" : ""}>
   <div><b class="code">${assumption.name}</b><p>${plain(assumption.about)}</p></div>
-  <div class="choice"><${Choice} of=${assumption} where=${where} reload=${reload} />
+  <div class="choice"><${Choice} of=${assumption} reload=${reload} />
     <small>${differs(assumption) ? `by default ${brief(assumption.default)}` : "the default"}${JSON.stringify(assumption.observed) !== JSON.stringify(assumption.default) && `, observed ${brief(assumption.observed)}`}</small>
     <${Action} isHidden label=${assumption.name} operation="assumptions.set" args=${{ assume: { [assumption.name]: assumption.value } }} /></div>
   ${users.length > 0 && html`<p class="rests">used by ${users.length}: ${users.slice(-6).map((id) => html`<${Link} to="journal" of=${id} /> `)}</p>`}</li>`;
 
-// A field, or buttons for the values. Until the response, the button of the user's choice is on.
-class Choice extends Component {
-  set = async (value) => {
-    const { of: { name }, where, reload } = this.props;
-    this.setState({ wanted: value });
-    await carryOut({ operation: "assumptions.set", args: { assume: { [name]: value } }, where, says: () => `${name} is ${brief(value)} from the next request on.` })
-      .then(reload, report);
-    this.setState({ wanted: undefined });
-  };
+// A field, or buttons for the values.
+class Choice extends Wish {
+  set(value) {
+    const { name } = this.props.of;
+    this.wish(value, { operation: "assumptions.set", args: { assume: { [name]: value } }, says: () => `${name} is ${brief(value)} from the next request on.` });
+  }
 
   render({ of: { name, takes, value, default: usual } }, { wanted = value }) {
     const words = takes.startsWith("one of ") && takes.slice(7).split(", ");

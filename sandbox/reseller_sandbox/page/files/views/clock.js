@@ -2,12 +2,11 @@
 
 import { Action } from "../parts/action.js";
 import { ask, choices } from "../parts/api.js";
-import { html } from "../parts/html.js";
 import { OF_NAME, PREVIEWED, SUGGESTED } from "../parts/limits.js";
 import { connection } from "../parts/live.js";
-import { Link, Select, Time } from "../parts/pieces.js";
+import { html, Select, Subject, Time } from "../parts/pieces.js";
 import { Problem, throttle, View } from "../parts/view.js";
-import { distance, instant, money, plural } from "../parts/words.js";
+import { distance, instant, money, moved, plural } from "../parts/words.js";
 
 const SPANS = { "1 hour": "PT1H", "1 day": "P1D", "30 days": "P30D", "1 year": "P365D" };
 const WAYS = { by: "by a duration", to: "to an instant", next: "to the next due event", stage: "until a name reaches a stage" };
@@ -53,7 +52,7 @@ export class Clock extends View {
     const { isOpen } = this.state;
     const state = connection.isLost ? "not connected" : frozen ? "frozen" : "running";
     return html`<span class="now" title="The time in this world, in UTC"><${Time} at=${this.now} /><span class="state ${state.replace(" ", "-")}">${state}</span></span>
-      <span class="next" title=${next && `${next.event} ${next.subject}, ${instant(next.at)}`}>${next ? html`next <b>${next.event}</b> ${next.order ? html`<${Link} to="names" of=${next.subject} />` : html`<b>${next.subject}</b>`} <span class="quiet">${distance(this.now, next.at)}</span>` : html`<span class="quiet">nothing is due</span>`}</span>
+      <span class="next" title=${next && `${next.event} ${next.subject}, ${instant(next.at)}`}>${next ? html`next <b>${next.event}</b> <${Subject} of=${next} /> <span class="quiet">${distance(this.now, next.at)}</span>` : html`<span class="quiet">nothing is due</span>`}</span>
       ${!at && html`<span class="tools">
         <${Action} key=${frozen} label=${frozen ? "Run" : "Freeze"} operation=${frozen ? "clock.run" : "clock.freeze"}
           then=${() => this.update(true)} says=${({ frozen: is }) => `The clock ${is ? "is frozen" : "runs"}.`} />
@@ -97,14 +96,13 @@ export class Clock extends View {
       <div class="line"><b>Advance</b>
         <${Select} label="How" words=${Object.entries(WAYS)} value=${way} change=${(word) => this.#choose({ way: word })} />
         ${way === "by" && html`${input("by", by, { "aria-label": "Duration", size: 8 })}
-          ${Object.entries(SPANS).map(([label, span]) => html`<button type="button" class="chip" aria-pressed=${String(by === span)} onClick=${() => this.#choose({ by: span })}>${label}</button>`)}`}
+          ${Object.entries(SPANS).map(([label, span]) => html`<button type="button" aria-pressed=${String(by === span)} onClick=${() => this.#choose({ by: span })}>${label}</button>`)}`}
         ${way === "to" && input("to", to, { "aria-label": "The instant", placeholder: this.now.slice(0, 16), size: 20 })}
         ${way === "stage" && html`${input("domain", domain, { "aria-label": "The name", placeholder: names[0], size: 24, list: "due-names" })}
           <datalist id="due-names">${names.map((name) => html`<option value=${name} />`)}</datalist>
           <${Select} label="The stage" none="–" words=${choices("names.list", "stage")} value=${stage} change=${(word) => this.#choose({ stage: word })} />`}
         <${Action} label="Advance" tone="first" operation="clock.advance" args=${() => this.args}
-          then=${() => { this.#open(false); return this.update(true); }}
-          says=${({ now, total }) => `The clock is at ${instant(now)}, after ${plural(total, "event")}.`} />
+          then=${() => { this.#open(false); return this.update(true); }} says=${moved} />
         <button type="button" class="close end" aria-label="Close" onClick=${() => this.#open(false)}>×</button></div>
       ${foreseen ? preview(foreseen) : html`<p class="quiet">…</p>`}
     </section>`;
@@ -115,7 +113,7 @@ function preview(foreseen) {
   if (foreseen instanceof Error) return html`<${Problem} of=${foreseen} />`;
   const { now, total, events } = foreseen;
   return html`<p class="quiet">Preview: ${instant(now)}, after ${plural(total, "event")}${total ? ":" : "."}</p>
-    <ol class="events">${events.map(({ at, event, subject, order, account, charged, note }) => html`<li><${Time} at=${at} /><b>${event}</b>
-        ${order ? html`<${Link} to="names" of=${subject} />` : html`<span>${subject}</span>`} <span class="quiet">${account}</span><span class="money">${money(charged)}</span>${note && html`<small>${note}</small>`}</li>`)}
+    <ol class="events">${events.map((event) => html`<li><${Time} at=${event.at} /><b>${event.event}</b> <${Subject} of=${event} />
+        <span class="quiet">${event.account}</span><span class="money">${money(event.charged)}</span>${event.note && html`<small>${event.note}</small>`}</li>`)}
       ${total > events.length && html`<li class="quiet">and ${total - events.length} more</li>`}</ol>`;
 }

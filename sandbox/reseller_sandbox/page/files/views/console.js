@@ -1,12 +1,9 @@
-// The console: any operation of any interface, filled in, signed and sent. The response is beside the request.
-
 import { beside } from "../parts/address.js";
 import { ask, declared, prefix, root, signed } from "../parts/api.js";
 import { CopyAs } from "../parts/copies.js";
 import { fixOf } from "../parts/fix.js";
 import { fields, parts, put, valueOf, values } from "../parts/form.js";
-import { Component, html } from "../parts/html.js";
-import { Body, Copy, Filter, Link } from "../parts/pieces.js";
+import { Body, Component, Filter, html, Link, Text } from "../parts/pieces.js";
 import { Parts } from "../parts/signature.js";
 import { Problem, View } from "../parts/view.js";
 import { json, parsed } from "../parts/words.js";
@@ -28,15 +25,15 @@ export default class extends View {
     const shown = all.filter(({ id, path, summary }) => `${id} ${path} ${summary}`.toLowerCase().includes(wanted));
     const { world, target, body, fix } = address;
     const key = JSON.stringify([chosen?.id, target, body, world, fix]);
-    return html`<div class="bar"><h1>Console</h1>
+    return html`<div class="panes"><div class="bar"><h1>Console</h1>
         <${Filter} of="q" type="search" isLive label="Search operations" placeholder="Search operations" />
         <label>as <${Filter} of="account" label="as" words=${accounts.map(({ name }) => name)} value=${account} /></label></div>
-      <div class="console ${chosen ? "open" : ""}">
-        <ol class="rows operations" aria-label="Operations">${shown.map((operation) => html`<li key=${operation.id} data-row aria-current=${String(operation === chosen)}>
+      <div class="split ${chosen ? "open" : ""}">
+        <div class="scroller"><ol class="rows operations" aria-label="Operations">${shown.map((operation) => html`<li key=${operation.id} data-row aria-current=${String(operation === chosen)}>
           <a href=${beside(address, "console", operation.id, { account: address.account, q: address.q })}>
             <span class="id">${operation.interface}</span><span class="status">${operation.method}</span><span class="operation">${broken(operation.path)}</span><span class="about quiet">${operation.summary}</span></a></li>`)}</ol>
-        ${chosen && html`<${Form} key=${key} draft=${key} operation=${chosen} account=${account} held=${held} refused=${refused} />`}</div>
-      ${!shown.length && html`<p class="empty">No operation matches.</p>`}`;
+          ${!shown.length && html`<p class="empty">No operation matches.</p>`}</div>
+        ${chosen && html`<${Form} key=${key} draft=${key} operation=${chosen} account=${account} held=${held} refused=${refused} />`}</div></div>`;
   }
 
   // Ignore events, because nothing here depends on the requests of others.
@@ -53,7 +50,7 @@ export default class extends View {
   }
 }
 
-// One operation. The text of the body is the truth: the fields below it change it.
+// One operation. The fields below the body change its text.
 class Form extends Component {
   constructor({ draft, operation: { path, body, path_fields: inPath, query_fields: inQuery }, held, refused }, { address }) {
     super();
@@ -106,7 +103,7 @@ class Form extends Component {
     const { method, path, summary, path_fields: inPath, query_fields: inQuery, body: takes } = operation;
     const whole = parsed(body || "{}");
     const isObject = typeof whole === "object" && whole !== null;
-    return html`<section class="detail scroller sides" aria-label=${operation.id}><div>
+    return html`<section class="detail sides" aria-label=${operation.id}><div>
       <header><h2><span class="tag">${method}</span> <code>${path}</code></h2>
         <a class="close" href=${beside(address, "console", "", { account: address.account })} aria-label="Close">×</a></header>
       <p class="quiet">${summary}</p>
@@ -129,13 +126,13 @@ class Form extends Component {
 
 const isName = ({ name }) => /^domain_?name$/i.test(name);
 
-// The documents name each path of an operation, the journal names the operation once. So compare the paths.
+// The journal has one name for the operation, the documents one for each of its paths. So compare the paths.
 function called(all, subject, target) {
   const candidates = all.filter(({ id, operation }) => [id, operation].includes(subject));
   return candidates.find(({ path }) => placed(path, target)) ?? candidates.find(({ id }) => id === subject) ?? candidates[0];
 }
 
-/** Return the path and query parameters of a request to send again, or null if the path does not match. */
+// The path and query parameters of a request to send again, or null if its path is another one.
 function placed(path, target = "") {
   const pattern = path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
   const [targetPath, query] = target.split("?");
@@ -144,13 +141,12 @@ function placed(path, target = "") {
   return match && { ...Object.fromEntries(new URLSearchParams(query)), ...Object.fromEntries(words) };
 }
 
-/** Return the example with its name replaced everywhere. */
 const renamed = (example, from, to) => (example && from ? JSON.parse(JSON.stringify(example, (_, value) => (value === from ? to : value))) : example);
 
 // A path with line break opportunities before its slashes.
 const broken = (path) => path.split(/(?=\/)/).map((part) => html`<wbr />${part}`);
 
-/** Return the path and query of a request with its parameters filled in. */
+// The path and query of a request.
 function filled({ path, query_fields: inQuery }, args) {
   const query = new URLSearchParams(inQuery.filter(({ name }) => args[name] !== undefined).map(({ name }) => [name, args[name]]));
   return path.slice(1).replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(args[name] ?? "")) + (query.size ? `?${query}` : "");
@@ -158,7 +154,7 @@ function filled({ path, query_fields: inQuery }, args) {
 
 function Sent({ of: { method, target, headers, string: [key, url, payload], body } }) {
   const text = [`${method} ${target} HTTP/1.1`, `Host: ${root.host}`, ...lines(headers)].join("\n") + (body ? `\n\n${body}` : "");
-  return html`<section><h3>Request, as sent</h3><div class="body"><${Copy} name="Request" text=${text} /><pre tabindex="0">${text}</pre></div></section>
+  return html`<section><h3>Request, as sent</h3><${Text} name="Request" text=${text} /></section>
     ${key && html`<section><h3>Signed string: key, URL and body, with nothing between them</h3><${Parts} of=${{ key, url, body: payload }} /></section>`}`;
 }
 

@@ -1,13 +1,9 @@
-// The faults of the world: presets, rules with the number of their uses, a form for each kind, and canned answers.
-
-import { Action, sheet } from "../parts/action.js";
-import { ask, operations } from "../parts/api.js";
+import { Action, sheet, Wish } from "../parts/action.js";
+import { operations } from "../parts/api.js";
 import { plain } from "../parts/form.js";
-import { Component, html } from "../parts/html.js";
-import { notice, report } from "../parts/notices.js";
-import { Link, Scroll, Table } from "../parts/pieces.js";
+import { html, Items, Link, Part, Table } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
-import { brief } from "../parts/words.js";
+import { pairs } from "../parts/words.js";
 
 export default class extends View {
   documented = undefined;
@@ -25,21 +21,20 @@ export default class extends View {
     return html`<div class="bar"><h1>Faults</h1>
         <span class="quiet">${faults.length ? `Rules: ${faults.length}, applied: ${applied}` : "No faults."}</span>
         ${faults.length > 0 && html`<${Action} label="Remove all" operation="faults.clear" tone="danger" />`}</div>
-      ${faults.length > 0 && html`<${Scroll} label="Rules"><${Table} heads=${["Rule", "Applied", "Requests", "When", "Actions"]}>
-        ${faults.map((fault) => html`<${Rule} key=${fault.name} of=${fault} change=${() => changeRule(fault, kinds, where)} />`)}<//><//>`}
-      <div class="columns ruled">
-        <section class="part"><h2>Presets</h2><ul class="plain lines toggles">${presets.map((preset) => html`<${Preset} key=${preset.preset} of=${preset} faults=${faults} where=${where} reload=${() => this.update(true)} />`)}</ul></section>
-        <section class="part"><h2>Kinds</h2><p class="quiet">Choose a kind to open its form. Limit it to some requests with match and when.</p>
-          <ul class="plain lines toggles">${kinds.map((kind) => html`<${Kind} key=${kind.kind} of=${kind} />`)}</ul></section></div>
-      <section class="part"><h2>Canned answers</h2><p class="quiet">Answers to calls that the contract does not have, such as DNS. Texts can have placeholders: {zone}, {body.type}, {zone.expires}.</p>
-        <${Action} label="Add a canned answer" operation="answers.add" asks /></section>
-      ${answers.length > 0 && html`<${Scroll} label="Canned answers"><${Table} heads=${["Answer", "Answered", "Requests", "Response", "Actions"]}>
-        ${answers.map((answer) => html`<${Answer} key=${answer.name} of=${answer} change=${() => changeAnswer(answer, where)} />`)}<//><//>`}
+      ${faults.length > 0 && html`<${Table} label="Rules" heads=${["Rule", "Applied", "Requests", "When", "Actions"]}>
+        ${faults.map((fault) => html`<${Rule} key=${fault.name} of=${fault} change=${() => changeRule(fault, kinds, where)} />`)}<//>`}
+      <div class="columns">
+        <${Part} title="Presets"><${Items} sort="lines toggles" of=${presets} item=${(preset) => html`<${Preset} key=${preset.preset} of=${preset} faults=${faults} reload=${() => this.update(true)} />`} /><//>
+        <${Part} title="Kinds"><p class="quiet">Choose a kind to open its form. Limit it to some requests with match and when.</p>
+          <${Items} sort="lines toggles" of=${kinds} item=${(kind) => html`<${Kind} key=${kind.kind} of=${kind} />`} /><//></div>
+      <${Part} title="Canned answers"><p class="quiet">Answers to calls that the contract does not have, such as DNS. Texts can have placeholders: {zone}, {body.type}, {zone.expires}.</p>
+        <${Action} label="Add a canned answer" operation="answers.add" asks /><//>
+      ${answers.length > 0 && html`<${Table} label="Canned answers" heads=${["Answer", "Answered", "Requests", "Response", "Actions"]}>
+        ${answers.map((answer) => html`<${Answer} key=${answer.name} of=${answer} change=${() => changeAnswer(answer, where)} />`)}<//>`}
       ${Object.entries(suggested).map(([id, words]) => html`<datalist id=${id}>${[...new Set(words)].sort().map((word) => html`<option value=${word} />`)}</datalist>`)}`;
   }
 }
 
-const words = (all) => Object.entries(all).map(([key, value]) => `${key}=${brief(value)}`).join(" ");
 const nulls = (all) => Object.fromEntries(Object.keys(all).map((key) => [key, null]));
 
 // The values of a record, without those that are not set, and without the `others`.
@@ -53,10 +48,10 @@ function Rule({ of: fault, change }) {
   const { name, kind, paused, exhausted, match, when, applied, matched } = fault;
   const uses = `${applied} of ${matched}`;
   return html`<tr data-row=${name} tabindex="-1" class=${paused || exhausted ? "dim" : ""}>
-    <td><b>${name}</b><small class="code">${[name !== kind && kind, words(ofRule(fault))].filter(Boolean).join(" ")}</small></td>
+    <td><b>${name}</b><small class="code">${[name !== kind && kind, pairs(ofRule(fault))].filter(Boolean).join(" ")}</small></td>
     <td class="num" title="applied to, of the matching requests" data-label="applied">${applied ? html`<${Link} to="journal" more=${{ fault: name }}>${uses}<//>` : uses}
       <small>${paused ? "paused" : exhausted ? "exhausted" : ""}</small></td>
-    <td class="code">${words(match) || "any"}</td><td class="code">${words(when)}</td>
+    <td class="code">${pairs(match) || "any"}</td><td class="code">${pairs(when)}</td>
     <td class="acts"><${Action} key=${paused} label=${paused ? "Resume" : "Pause"} operation=${paused ? "faults.resume" : "faults.pause"} args=${{ name }} />
       <button type="button" class="do" onClick=${change}>Change</button>
       <${Action} label="Remove" operation="faults.remove" args=${{ name }} tone="danger" /></td></tr>`;
@@ -65,7 +60,7 @@ function Rule({ of: fault, change }) {
 const Answer = ({ of: { name, matched, method, path, request_body: body, ...answer }, change }) => html`<tr data-row=${name} tabindex="-1">
   <td><b>${name}</b></td>
   <td class="num" data-label="answered">${matched ? html`<${Link} to="journal" more=${{ operation: `canned.${name}` }}>${matched}<//>` : matched}</td>
-  <td class="code">${method} ${path} ${body && words(body)}</td><td class="code">${words(ofAnswer(answer))}</td>
+  <td class="code">${method} ${path} ${body && pairs(body)}</td><td class="code">${pairs(ofAnswer(answer))}</td>
   <td class="acts"><button type="button" class="do" onClick=${change}>Change</button>
     <${Action} label="Remove" operation="answers.remove" args=${{ name }} tone="danger" /></td></tr>`;
 
@@ -92,20 +87,11 @@ const changeAnswer = (answer, where) => sheet({ label: `Change ${answer.name}`, 
   parameters: operations["answers.add"].parameters.filter(({ name }) => name !== "name"),
   packs: (values) => ({ name: answer.name, changes: { ...nulls(ofAnswer(answer)), ...values } }) });
 
-// A switch, which stays as the user set it until the response.
-class Preset extends Component {
-  flip = async ({ target: { checked } }) => {
-    const { of: { preset }, faults, where, reload } = this.props;
-    this.setState({ wanted: checked });
-    try {
-      if (checked) await ask("faults.add", { preset }, where);
-      else for (const { name } of of(preset, faults)) await ask("faults.remove", { name }, where);
-      notice(`${preset} is ${checked ? "on" : "off"}.`);
-      await reload();
-    } catch (problem) {
-      report(problem);
-    }
-    this.setState({ wanted: undefined });
+class Preset extends Wish {
+  flip = ({ target: { checked } }) => {
+    const { of: { preset }, faults } = this.props;
+    if (checked) this.wish(true, { operation: "faults.add", args: { preset }, says: () => `${preset} is on.` });
+    else this.wish(false, ...of(preset, faults).map(({ name }) => ({ operation: "faults.remove", args: { name }, says: () => `${name} is off.` })));
   };
 
   render({ of: { preset, about }, faults }, { wanted }) {

@@ -1,13 +1,10 @@
-// History: the past of the world, its branches and snapshots, and the differences between two points.
-
 import { Action } from "../parts/action.js";
-import { read, write } from "../parts/address.js";
+import { write } from "../parts/address.js";
 import { ask } from "../parts/api.js";
 import { Graph, linesOf } from "../parts/branches.js";
-import { html } from "../parts/html.js";
 import { COMPARED, DRAWN } from "../parts/limits.js";
-import { Changes, Filter, Scroll, Time } from "../parts/pieces.js";
-import { undo } from "../parts/points.js";
+import { Difference, Filter, html, Items, Part, Scroll, Time } from "../parts/pieces.js";
+import { Restore } from "../parts/restore.js";
 import { View } from "../parts/view.js";
 import { instant, plural } from "../parts/words.js";
 
@@ -37,19 +34,15 @@ export default class extends View {
       ...snapshots.map(({ name, now }) => [`snapshot:${name}`, `snapshot ${name} · ${instant(now)}`]),
       ...branches.map(({ name, now }) => [`branch:${name}`, `branch ${name} · ${instant(now)}`])];
     return html`<section class="part"><h1>The history of this world</h1><${Scroll} label="Lines"><${Graph} address=${address} lines=${lines} /><//></section>
-      <div class="columns ruled">
-        <section class="part"><h2>Branches</h2>${branches.length
-          ? html`<${SavedStates} states=${branches} kind="branch" back="branches.switch" label="Switch to this branch" remove="branches.remove" />`
-          : html`<p class="quiet">No branches. A rewind keeps the previous state as a branch.</p>`}</section>
-        <section class="part"><h2>Snapshots</h2>
-          <${SavedStates} states=${snapshots} kind="snapshot" back="snapshots.restore" label="Go back" remove="snapshots.remove" />
-          <${Action} label="Save snapshot" operation="snapshots.add" asks=${["name"]} says=${({ name }) => `Saved as ${name}.`} /></section></div>
-      <section class="part"><h2>Compare</h2>
-        <div class="line">from <${Point} label="From" of="from" value=${from} points=${points} /> to <${Point} label="To" of="to" value=${to || at || "now"} points=${points} />
-          <span class="quiet">${plural(difference.total, "record")}</span></div>
-        ${difference.settings.length > 0 && html`<${Changes} of=${difference.settings} />`}
-        <${Changes} of=${difference.changes} />
-        ${difference.next !== null && html`<p class="pages"><a href=${write({ ...address, start: difference.next })}>next →</a></p>`}</section>`;
+      <div class="columns">
+        <${Part} title="Branches"><${SavedStates} states=${branches} kind="branch" back="branches.switch" label="Switch to this branch" remove="branches.remove"
+          none="No branches. A rewind keeps the previous state as a branch." /><//>
+        <${Part} title="Snapshots"><${SavedStates} states=${snapshots} kind="snapshot" back="snapshots.restore" label="Go back" remove="snapshots.remove" />
+          <${Action} label="Save snapshot" operation="snapshots.add" asks=${["name"]} says=${({ name }) => `Saved as ${name}.`} /><//></div>
+      <${Part} title="Compare">
+        <div class="line">from <${Point} label="From" of="from" value=${from} points=${points} /> to <${Point} label="To" of="to" value=${to || at || "now"} points=${points} /></div>
+        <${Difference} of=${difference} />
+        ${difference.next !== null && html`<p class="pages"><a href=${write({ ...address, start: difference.next })}>next →</a></p>`}<//>`;
   }
 }
 
@@ -58,8 +51,7 @@ function Point({ value, points, ...more }) {
   return html`<${Filter} ...${more} words=${known} value=${value} />`;
 }
 
-const SavedStates = ({ states, kind, back, label, remove }, { address }) => html`<ul class="plain kept">${states.map(({ name, now, requests }) => html`<li key=${name}>
+const SavedStates = ({ states, none, kind, back, label, remove }, { address }) => html`<${Items} of=${states} none=${none} item=${({ name, now, requests }) => html`<li key=${name} class="line">
   <a href=${write({ ...address, at: `${kind}:${name}` })}>${name}</a><${Time} at=${now} /><span class="quiet">${plural(requests, "request")}</span>
-  <span class="tools"><${Action} label=${label} operation=${back} args=${{ name }} undo=${undo}
-    leads=${() => ({ ...read(), at: "" })} says=${({ branch }) => `Restored. The previous state is branch ${branch.name}.`} />
-  <${Action} label="Delete" operation=${remove} args=${{ name }} tone="danger" /></span></li>`)}</ul>`;
+  <span class="tools end"><${Restore} label=${label} operation=${back} args=${{ name }} />
+  <${Action} label="Delete" operation=${remove} args=${{ name }} tone="danger" /></span></li>`} />`;

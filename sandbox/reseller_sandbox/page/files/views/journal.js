@@ -1,21 +1,18 @@
-// The journal, live: requests, control calls, timed events and scheduled actions, and the details of a request.
-
 import { Action } from "../parts/action.js";
 import { beside, write } from "../parts/address.js";
 import { operations } from "../parts/api.js";
 import { First } from "../parts/first.js";
-import { Component, html } from "../parts/html.js";
 import { JOURNAL_EVENTS, JOURNAL_PAGE, JOURNAL_ROWS } from "../parts/limits.js";
-import { Filter, Tag } from "../parts/pieces.js";
+import { Component, Filter, html, Tag, Time } from "../parts/pieces.js";
 import { Request } from "../parts/request.js";
 import { save } from "../parts/save.js";
 import { View } from "../parts/view.js";
-import { brief, count, instant, money, plural } from "../parts/words.js";
+import { count, money, pairs, plural } from "../parts/words.js";
 
-// The kinds of events that are not requests.
+// Kinds of events that are not requests.
 const KINDS = ["control", "time", "scheduled"];
 
-// The outcomes of the list. The outcome of an address can also be a status or the name of an error.
+// The outcome of an address can also be a status or the name of an error.
 const OUTCOMES = ["ok", "refused", "fault"];
 
 const FILTERS = ["text", "operation", "account", "domain", "outcome", "fault", "since", "until"];
@@ -83,19 +80,15 @@ export default class extends View {
     if (this.state.isPaused) this.refresh();
   };
 
-  componentDidUpdate(before) {
-    super.componentDidUpdate(before);
-    const { shown } = this.state;
-    if (shown?.subject === this.seen) return;
-    this.seen = shown?.subject;
-    if (this.seen) document.querySelector(".journal [aria-current=true]")?.scrollIntoView({ block: "nearest" });
+  arrived() {
+    document.querySelector(".journal [aria-current=true]")?.scrollIntoView({ block: "nearest" });
   }
 
   draw(data, address) {
     const { lines, accounts, requests } = data;
     const { isPaused, held } = this.state;
     const isOpen = Boolean(address.subject);
-    return html`<div class="journal-view">
+    return html`<div class="panes">
       <div class="bar"><h1>Journal</h1>
         <${Filter} of="text" type="search" label="Search" placeholder="Search path or body" />
         <${Filter} of="outcome" label="Outcome" none="all outcomes" words=${OUTCOMES} value=${OUTCOMES.includes(address.outcome) ? address.outcome : ""} />
@@ -104,8 +97,8 @@ export default class extends View {
         <${Filters} address=${address} accounts=${accounts} /></div>
       ${!requests.length && !address.at && !isNarrow(address) && html`<${First} where=${{ world: address.world }} accounts=${accounts} />`}
       <div class="split ${isOpen ? "open" : ""}">
-        <div class="list scroller" onScroll=${({ currentTarget: list }) => list.scrollTop + 2 * list.clientHeight > list.scrollHeight && this.more()}>
-          ${lines.length > 0 && html`<div class="journal heads" aria-hidden="true"><span>${HEADS.map(([name, label]) => html`<span class=${name}>${label}</span>`)}</span></div>`}
+        <div class="scroller" onScroll=${({ currentTarget: list }) => list.scrollTop + 2 * list.clientHeight > list.scrollHeight && this.more()}>
+          ${lines.length > 0 && html`<div class="journal heads" aria-hidden="true"><span>${cells(HEADS)}</span></div>`}
           <ol class="rows journal" aria-label="Events">${lines.map((line) => html`<${Line} key=${line.number} line=${line} others=${{ ...address, subject: "" }} isChosen=${line.id !== undefined && line.id === address.subject} />`)}</ol>
           ${lines.length ? html`<p class="foot quiet">${this.#foot(data)}</p>` : html`<p class="empty">No events yet. Requests of your program appear here automatically.</p>`}</div>
         ${isOpen && html`<${Request} address=${address} />`}</div></div>`;
@@ -119,8 +112,7 @@ export default class extends View {
   }
 }
 
-// The words of the address that filter requests. The outcome "fault" finds every request that a fault has changed,
-// delayed or lost.
+// The filters of the address. The outcome "fault" finds every request that a fault has changed, delayed or lost.
 const given = ({ outcome, ...address }) => Object.fromEntries(FILTERS.map((name) => [name, address[name]])
   .concat([outcome === "fault" ? ["fault", address.fault || "*"] : ["outcome", outcome]]).filter(([, value]) => value));
 
@@ -129,7 +121,7 @@ const isNarrow = (address) => Boolean(address.kind) || FILTERS.some((name) => ad
 const summary = ({ requests: { length }, matching, dropped }) =>
   `${length < matching ? `1–${count(length)} of ` : ""}${count(matching)} request${matching === 1 ? "" : "s"}${dropped ? `, ${count(dropped)} dropped` : ""}`;
 
-// The lesser filters, and actions. They are open while there is room, or one of the filters is set.
+// The other filters and the actions, open if there is room or a filter is set.
 const Filters = ({ address, accounts }) => html`<details class="filters" open=${WIDE.matches || FILTERS.slice(1).some((name) => address[name])}><summary>Filters</summary><span class="line">
   <${Filter} of="kind" label="Kind" none="everything" words=${["request", ...KINDS]} />
   <${Filter} of="operation" label="Operation" placeholder="operation" size="13" />
@@ -144,11 +136,12 @@ const Filters = ({ address, accounts }) => html`<details class="filters" open=${
 
 const WIDE = matchMedia("(min-width: 60rem)");
 
-// The shown requests as a file, for browsers, proxies and scripts.
 const Exports = ({ address }) => operations["journal.export"] && ["har", "ndjson"].map((format) => html`<${Action} key=${format} label=${format.toUpperCase()} operation="journal.export"
   args=${() => ({ format, ...given(address) })} then=${({ text }) => save(`journal.${format}`, text)} says=${() => `Saved journal.${format}.`} />`);
 
-const HEADS = [["id", "Request"], ["time", "Time"], ["who", "Account"], ["method", "Method"], ["operation", "Operation"], ["about", "Subject"], ["status", "Status"], ["fault", "Fault"], ["duration", "Duration"], ["money", "Charge"]];
+const HEADS = { id: "Request", time: "Time", who: "Account", method: "Method", operation: "Operation", about: "Subject", status: "Status", fault: "Fault", duration: "Duration", money: "Charge" };
+
+const cells = (row) => Object.keys(HEADS).map((name) => html`<span class=${name}>${row[name]}</span>`);
 
 // Draw a row again only if it changes, so that only new rows cost time.
 class Line extends Component {
@@ -161,19 +154,17 @@ class Line extends Component {
   }
 }
 
-const Exchange = ({ line, others, isChosen }) => html`<li data-row aria-current=${String(isChosen)}>
-  <a href=${write({ ...others, subject: line.id })}>
-    <span class="id">${line.id}</span><time datetime=${line.at}>${instant(line.at)}</time><span class="who">${line.account}</span><span class="method">${line.method}</span>
-    <span class="operation" title=${line.path}>${line.operation.includes(".") ? line.operation : line.path}</span>
-    <span class="about" title=${line.refused}>${names(line.domains)}${line.refused && html` <small>${line.refused}</small>`}</span>
-    <span class="status ${line.outcome === "ok" ? "ok" : "bad"}">${line.status || "–"}${line.outcome !== "ok" && html` <${Tag} sort="bad">${line.outcome}<//>`}</span>
-    <span class="fault">${faultOf(line)}</span><span class="duration num">${duration(line)}</span><span class="money">${money(line.charged)}</span></a></li>`;
+const Exchange = ({ line, others, isChosen }) => html`<li data-row aria-current=${String(isChosen)}><a href=${write({ ...others, subject: line.id })}>${cells({
+  id: line.id, time: html`<${Time} at=${line.at} />`, who: line.account, method: line.method,
+  operation: html`<span title=${line.path}>${line.operation.includes(".") ? line.operation : line.path}</span>`,
+  about: html`<span title=${line.refused}>${shortened(line.domains)}${line.refused && html` <small>${line.refused}</small>`}</span>`,
+  status: html`<span class=${line.outcome === "ok" ? "ok" : "bad"}>${line.status || "–"}${line.outcome !== "ok" && html` <${Tag} sort="bad">${line.outcome}<//>`}</span>`,
+  fault: faultOf(line), duration: duration(line), money: money(line.charged) })}</a></li>`;
 
-const names = ([first = "", ...more]) => first + (more.length ? ` +${more.length}` : "");
+const shortened = ([first = "", ...more]) => first + (more.length ? ` +${more.length}` : "");
 
 const duration = ({ duration_ms: own, held_up_seconds: held }) => (held ? `${(own / 1000 + held).toFixed(2)} s` : `${own.toFixed(1)} ms`);
 
-// An injected error, a delay and a lost answer have a mark each.
 const MARKS = { lost: "✂", injected: "⚡", delayed: "◔", altered: "✎" };
 
 function faultOf({ fault, fault_kind: kind, fault_effects: effects }) {
@@ -184,8 +175,8 @@ function faultOf({ fault, fault_kind: kind, fault_effects: effects }) {
 
 function Event({ line: { at, kind, name, registry_event: registered, parameters, effect }, others }) {
   const { subject, account, charged, note, order } = registered ?? {};
-  const details = Object.entries({ ...parameters, ...(registered ? {} : effect) }).map(([key, value]) => `${key}=${brief(value)}`).join(" ");
-  const about = html`<span class="id">${{ control: "›_", time: "◷" }[kind] ?? "◇"}</span><time datetime=${at}>${instant(at)}</time><span class="who">${account}</span><span class="method">${kind}</span>
-    <span class="operation">${registered?.event ?? name}</span><span class="about" title=${note ?? details}>${subject ?? details}${note && html` <small>${note}</small>`}</span><span class="status" /><span class="fault" /><span class="duration" /><span class="money">${money(charged)}</span>`;
+  const details = pairs({ ...parameters, ...(registered ? {} : effect) });
+  const about = cells({ id: { control: "›_", time: "◷" }[kind] ?? "◇", time: html`<${Time} at=${at} />`, who: account, method: kind, operation: registered?.event ?? name,
+    about: html`<span title=${note ?? details}>${subject ?? details}${note && html` <small>${note}</small>`}</span>`, money: money(charged) });
   return order ? html`<li data-row class="other"><a href=${beside(others, "names", subject)}>${about}</a></li>` : html`<li class="other"><div class="line">${about}</div></li>`;
 }

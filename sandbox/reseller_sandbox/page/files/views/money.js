@@ -1,8 +1,5 @@
-// Money: balances over time, the ledger, and advice with the requests it concerns.
-
-import { html } from "../parts/html.js";
 import { CHARTED, MONEY_PAGE } from "../parts/limits.js";
-import { Filter, Link, Scroll, Table, Tag, Time } from "../parts/pieces.js";
+import { Filter, html, Items, Link, Part, Table, Tag, Time } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
 import { day, plural } from "../parts/words.js";
 
@@ -16,25 +13,34 @@ export default class extends View {
 
   draw({ ledger: { entries, matching, totals, balances }, all, advice, now }, address) {
     const { account, domain } = address;
-    const charts = balances.filter((balance) => !account || balance.account === account).map((balance) => [balance, stepsOf(balance.account, all)]);
+    const steps = new Map(balances.map((balance) => [balance, stepsOf(balance, all)]));
+    const after = new Map([...steps.values()].flat().map(({ id, height }) => [id, height.toFixed(2)]));
     const rows = [...entries].sort(byTime).reverse();
     return html`<div class="bar"><h1>Money</h1>
         <${Filter} of="domain" type="search" label="Search movements by name" placeholder="Search a name" />
         <${Filter} of="account" label="Account" none="all accounts" words=${balances.map((balance) => balance.account)} />
         <span class="quiet">${plural(matching, "movement")}</span></div>
-      <div class="charts">${charts.map(([balance, steps]) => html`<${Chart} key=${balance.account} of=${balance} steps=${steps} now=${now} />`)}</div>
+      <div class="charts">${balances.filter((balance) => !account || balance.account === account)
+        .map((balance) => html`<${Chart} key=${balance.account} of=${balance} steps=${steps.get(balance)} now=${now} />`)}</div>
       <${Advice} of=${advice} />
-      ${rows.length > 0 ? html`<${Scroll} label="Ledger"><${Table} heads=${COLUMNS} caption=${totals.purpose.map((total) => `${total.key} ${total.balance}`).join(" · ")}>
-        ${rows.map((movement) => html`<${Movement} key=${movement.id} of=${movement} />`)}<//><//>` : html`<p class="empty">No movements.</p>`}
+      ${rows.length > 0 ? html`<${Table} label="Ledger" heads=${COLUMNS} caption=${totals.purpose.map((total) => `${total.key} ${total.balance}`).join(" · ")}>
+        ${rows.map((movement) => html`<${Movement} key=${movement.id} of=${movement} balance=${after.get(movement.id) ?? movement.balance} />`)}<//>` : html`<p class="empty">No movements.</p>`}
       ${entries.length < matching && entries.length === MONEY_PAGE && html`<p class="part"><${Link} to="money" more=${{ account, domain, before: entries[0].id }}>Earlier<//></p>`}`;
   }
 }
 
 const byTime = (first, second) => Date.parse(first.at) - Date.parse(second.at) || first.id - second.id;
 
-// The movements of an account in order of time, with the balance before and after each.
-const stepsOf = (account, all) => all.filter((movement) => movement.account === account)
-  .map(({ at, amount, balance }) => ({ at: Date.parse(at), before: Number(balance) - Number(amount), height: Number(balance) }));
+// The movements of an account in order of time, with the balance before and after each. The ledger's own balance is
+// in the order of the entries, and a fixture can have another order.
+function stepsOf({ account, balance }, all) {
+  let height = Number(balance);
+  return all.filter((movement) => movement.account === account).reverse().map(({ id, at, amount }) => {
+    const step = { id, at: Date.parse(at), before: height - Number(amount), height };
+    height = step.before;
+    return step;
+  }).reverse();
+}
 
 const [WIDE, HIGH] = [600, 90];
 
@@ -61,17 +67,16 @@ function Chart({ of: { account, currency, balance }, steps, now }) {
 
 const Advice = ({ of: { findings, requests, dropped } }) => {
   const read = `${plural(requests, "request")} read${dropped ? `, ${dropped} older ones are no longer in the journal` : ""}`;
-  return html`<section class="part"><h2>Advice <small>${read}</small></h2>
-    ${findings.length ? html`<ul class="plain lines">${findings.map((finding) => html`<li data-row=${finding.rule} tabindex="-1">
+  return html`<${Part} title=${html`Advice <small>${read}</small>`}>
+    <${Items} of=${findings} none="Nothing found that would have cost money in production." item=${(finding) => html`<li data-row=${finding.rule} tabindex="-1">
       <div class="line"><${Tag} sort=${finding.severity === "money" ? "bad" : ""}>${finding.rule}<//><b>${finding.summary}</b></div>
       <small>${finding.instead}</small>
-      <p class="line">${finding.entries.map((id) => html`<${Link} to="journal" of=${id} />`)}</p></li>`)}</ul>`
-      : html`<p class="quiet">Nothing found that would have cost money in production.</p>`}</section>`;
+      <p class="line">${finding.entries.map((id) => html`<${Link} to="journal" of=${id} />`)}</p></li>`} /><//>`;
 };
 
 const COLUMNS = ["When", "Account", "Amount", "Balance", "For", "Name", "Order", "Operation", "Cause"];
 
-const Movement = ({ of: { id, at, account, amount, kind, purpose, domain, order, operation, request, cause, balance } }) => html`<tr data-row=${id} tabindex="-1">
+const Movement = ({ of: { id, at, account, amount, kind, purpose, domain, order, operation, request, cause }, balance }) => html`<tr data-row=${id} tabindex="-1">
   <td><${Time} at=${at} /></td><td>${account}</td><td class="money ${amount.startsWith("-") ? "" : "ok"}">${amount}</td><td class="money quiet">${balance}</td>
   <td>${kind === "refund" ? `refund of ${purpose}` : purpose}</td><td>${domain && html`<${Link} to="names" of=${domain} />`}</td>
   <td class="num">${order}</td><td class="code">${operation}</td><td>${request ? html`<${Link} to="journal" of=${request}>${cause}<//>` : cause}</td></tr>`;

@@ -1,13 +1,10 @@
-// The names: searched, filtered, sorted and paged by the server. Each name has its own view.
-
 import { beside, write } from "../parts/address.js";
 import { choices } from "../parts/api.js";
-import { html } from "../parts/html.js";
 import { NAMES_PAGE } from "../parts/limits.js";
 import { Name } from "../parts/name.js";
-import { Filter, Stage } from "../parts/pieces.js";
+import { Filter, html, Stage } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
-import { count, day, distance } from "../parts/words.js";
+import { count, day, distance, spaced } from "../parts/words.js";
 
 export default ({ address }) => html`<${address.subject ? Name : Names} address=${address} />`;
 
@@ -54,6 +51,6 @@ function Head({ of: key, label }, { address }) {
 
 const Row = ({ of: record, now }, { address }) => html`<li data-row><a href=${beside(address, "names", record.name)}>
   <span class="about">${record.name}</span><${Stage} of=${record.stage} /><span class="who">${record.account}</span>
-  <span class="flags">${record.flags.join(", ").replaceAll("_", " ")}${record.transfer?.status === "pending" && " transfer pending"}</span>
+  <span class="flags">${spaced(record.flags.join(", "))}${record.transfer?.status === "pending" && " transfer pending"}</span>
   <span class="quiet">${record.autorenew ? "auto-renew" : ""}</span><span class="num">${day(record.expires)}</span>
   <span class="quiet num">${record.due ? distance(now, record.due) : ""}</span></a></li>`;

@@ -1,12 +1,9 @@
-// Third parties: actions of strangers, other registrars, registries and the service's staff, now or scheduled.
-
 import { Action } from "../parts/action.js";
 import { write } from "../parts/address.js";
 import { interfaces } from "../parts/api.js";
-import { html } from "../parts/html.js";
 import { SEARCHED } from "../parts/limits.js";
-import { Act, actionsOn, inWords, Others } from "../parts/others.js";
-import { Filter, Link, Tag } from "../parts/pieces.js";
+import { Act, actionsOn, Acts, inWords, onTransfer, Others } from "../parts/others.js";
+import { Filter, html, Items, Link, Part, Tag } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
 import { brief, instant } from "../parts/words.js";
 
@@ -28,33 +25,30 @@ export default class extends View {
         ${when === "at" && html`<${Filter} of="on" label="Instant, or duration" placeholder="P3D or 2026-02-01T00:00:00Z" />`}
         ${when === "after" && html`<${Filter} of="after" label="Operation of the request" placeholder=${interfaces[0].example?.operation} />`}</div>
       <div class="columns"><div>
-        <section class="part"><h2>A name</h2>
+        <${Part} title="A name">
           <${Filter} of="subject" type="search" label="Name to act on" placeholder="example.com" />
           ${name ? html`<p>${record ? html`<${Link} to="names" of=${record.name} /> is ${record.stage}, held by ${record.account}.` : `${name} is not registered.`}</p>
-            <${Others} domain=${name} record=${record} />` : html`<p class="quiet">Enter a name to see the actions of third parties.</p>`}</section>
-        ${checked.length > 0 && html`<section class="part"><h2>Checked names</h2><p class="quiet">Names whose availability clients have checked, and that third parties can register first.</p>
-          <ul class="plain lines">${checked.map((domain) => html`<li class="line" key=${domain} data-row=${domain}>
-            <a href=${write({ ...address, subject: domain })}>${domain}</a><${Act} of="simulate.register" subject=${domain} label="Snipe" /></li>`)}</ul></section>`}
-        <section class="part"><h2>Pending transfers</h2>
-          ${transfers.length ? html`<ul class="plain lines">${transfers.map((transfer) => html`<${Transfer} key=${transfer.domain} of=${transfer} />`)}</ul>`
-            : html`<p class="quiet">No pending transfers.</p>`}</section></div>
+            <${Others} domain=${name} record=${record} />` : html`<p class="quiet">Enter a name to see the actions of third parties.</p>`}<//>
+        ${checked.length > 0 && html`<${Part} title="Checked names"><p class="quiet">Names whose availability clients have checked, and that third parties can register first.</p>
+          <${Items} of=${checked} item=${(domain) => html`<li class="line" key=${domain} data-row=${domain}>
+            <a href=${write({ ...address, subject: domain })}>${domain}</a><${Act} of="simulate.register" subject=${domain} label="Snipe" /></li>`} /><//>`}
+        <${Part} title="Pending transfers">
+          <${Items} of=${transfers} none="No pending transfers." item=${(transfer) => html`<${Transfer} key=${transfer.domain} of=${transfer} />`} /><//></div>
       <div>
-        <section class="part"><h2>Money and credentials</h2><ul class="plain lines">${accounts.map((account) => html`<li class="line" key=${account.name}>
+        <${Part} title="Money and credentials"><${Items} of=${accounts} none="No accounts." item=${(account) => html`<li class="line" key=${account.name}>
           <b>${account.name}</b><span class="money">${account.balance} ${account.currency}</span>
           ${account.revoked.length > 0 && html`<${Tag} sort="bad">revoked: ${account.revoked.join(", ")}<//>`}
-          ${actionsOn("account").map((id) => html`<${Act} key=${id} of=${id} subject=${account.name} />`)}</li>`)}</ul></section>
-        <section class="part"><h2>Registries</h2><p class="tools">${actionsOn("zone").map((id) => html`<${Act} key=${id} of=${id} />`)}</p></section>
-        <section class="part"><h2>Scheduled</h2>${scheduled.length ? html`<ul class="plain lines">${scheduled.map((action) => html`<${Scheduled} key=${action.id} of=${action} />`)}</ul>`
-          : html`<p class="quiet">No scheduled actions. Choose a time above to schedule the next action.</p>`}</section></div></div>`;
+          ${actionsOn("account").map((id) => html`<${Act} key=${id} of=${id} subject=${account.name} />`)}</li>`} /><//>
+        <${Part} title="Registries"><p class="tools">${actionsOn("zone").map((id) => html`<${Act} key=${id} of=${id} />`)}</p><//>
+        <${Part} title="Scheduled"><${Items} of=${scheduled} none="No scheduled actions. Choose a time above to schedule the next action."
+          item=${(action) => html`<${Scheduled} key=${action.id} of=${action} />`} /><//></div></div>`;
   }
 }
 
-// The actions on a transfer follow from the registrar that is not in this world.
 const Transfer = ({ of: { domain, losing, gaining, requested, completes } }) => html`<li data-row=${domain}>
   <div class="line"><${Link} to="names" of=${domain} /><span class="quiet">${losing} → ${gaining}</span>
     <small>requested ${instant(requested)}, completes ${instant(completes)}</small></div>
-  <div class="tools">${[...(losing === "outside" ? ["approve", "reject"] : []), ...(gaining === "outside" ? ["cancel"] : []), "complete"]
-    .map((word) => html`<${Act} key=${word} of="simulate.${word}_transfer" subject=${domain} label=${inWords(word)} />`)}</div></li>`;
+  <${Acts} of=${onTransfer({ losing, gaining })} subject=${domain} /></li>`;
 
 const Scheduled = ({ of: { id, action, parameters, applied, at, after, refused } }) => html`<li class="line"><span class="id">#${id}</span><b>${inWords(action)}</b>
   <span class="code">${Object.values(parameters).map(brief).join(" ")}</span>

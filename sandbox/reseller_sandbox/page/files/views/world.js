@@ -2,8 +2,7 @@
 
 import { go } from "../parts/address.js";
 import { ask } from "../parts/api.js";
-import { Select } from "../parts/pieces.js";
-import { html } from "../parts/html.js";
+import { html, Select } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
 
 export class World extends View {

@@ -1,12 +1,9 @@
-// The worlds of the server: fork, delete, compare and save them, or open one from a dropped file.
-
 import { Action } from "../parts/action.js";
 import { beside, go, onward, read } from "../parts/address.js";
 import { ask } from "../parts/api.js";
-import { html } from "../parts/html.js";
 import { COMPARED } from "../parts/limits.js";
 import { notice, report } from "../parts/notices.js";
-import { Changes, Filter, Scroll, Table, Time } from "../parts/pieces.js";
+import { Difference, Filter, html, Part, Table, Time } from "../parts/pieces.js";
 import { save } from "../parts/save.js";
 import { View } from "../parts/view.js";
 import { plural } from "../parts/words.js";
@@ -26,11 +23,11 @@ export default class extends View {
         <${Action} label="New from a fixture" operation="worlds.fork" asks=${["fixture", "name", "now", "frozen", "assume"]} args=${{ fixture: "default" }} leads=${inside} />
         <label class="drop" onDragOver=${(event) => event.preventDefault()} onDrop=${drop}>Drop a fixture or a recording here, or choose one:
           ${" "}<input type="file" accept=".yaml,.yml,.json,.recording" onChange=${({ target }) => open(target.files[0]).then(() => (target.value = ""))} /></label></div>
-      <${Scroll} label="Worlds"><${Table} heads=${["World", "Now", "Requests", "Orders", "Seed", "Actions"]}>${worlds.map((world) => this.#row(world, address))}<//><//>
-      <section class="part"><h2>Compare</h2>
+      <${Table} label="Worlds" heads=${["World", "Now", "Requests", "Orders", "Seed", "Actions"]}>${worlds.map((world) => this.#row(world, address))}<//>
+      <${Part} title="Compare">
         <p class="line"><label>One world <${Filter} of="from" label="One world" none="–" words=${names} /></label>
           <label>and another <${Filter} of="to" label="and another" none="–" words=${names} /></label></p>
-        ${difference && compared(difference)}</section>`;
+        ${difference && html`<${Difference} of=${difference} />`}<//>`;
   }
 
   #row(world, address) {
@@ -82,7 +79,3 @@ const packed = (file) => new Promise((done, failed) => {
 });
 
 const unpacked = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-
-const compared = ({ changes, settings, total }) => (!total && !settings.length ? html`<p class="quiet">No differences.</p>`
-  : html`<p class="quiet">${total} records and ${settings.length} settings differ${total > changes.length && `; the first ${changes.length} are shown`}.</p>
-    <${Changes} of=${[...settings, ...changes]} />`);
