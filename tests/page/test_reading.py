@@ -41,6 +41,10 @@ def test_a_stopped_server_is_reported_and_a_new_server_starts_an_empty_journal(b
         expect(journal_rows(page)).to_have_count(1)
         serving.close()
         expect(page.locator("body")).to_contain_text("The server does not answer")
+        page.get_by_role("link", name="Names").click()
+        expect(page.locator("main")).to_contain_text("The server does not answer")
+        expect(page.locator("page-clock")).to_contain_text("not connected")
+        page.get_by_role("link", name="Journal").click()
         with second.serve(port=urlsplit(url).port or 0):
             expect(page.locator("body")).not_to_contain_text("The server does not answer")
             expect(page.locator("page-notices")).to_contain_text("restarted")

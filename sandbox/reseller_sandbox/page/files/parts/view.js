@@ -94,7 +94,10 @@ export class View extends Component {
     return data === undefined ? null : this.draw(data, shown);
   }
 
+  // Beside a view, which reports the problem, the last known data stay.
   failed(problem) {
+    const { data, shown } = this.state;
+    if (this.props.aside) return data === undefined ? null : this.draw(data, shown);
     return html`<${Problem} of=${problem} again=${() => this.update()} />`;
   }
 

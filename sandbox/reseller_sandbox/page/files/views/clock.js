@@ -24,10 +24,6 @@ export class Clock extends View {
     return { ...shows, next };
   }
 
-  failed() {
-    return null; // the view reports the problem
-  }
-
   connection() {
     this.stopped = this.now;
     this.setState({});

@@ -22,7 +22,7 @@ export class Connection extends Component {
   render() {
     if (!connection.isLost) return null;
     const seconds = Math.max(0, Math.ceil((connection.until - Date.now()) / 1000));
-    return html`<p class="banner">The server does not answer. The page shows the last known state.
+    return html`<p class="banner">The server does not answer. The page shows the last known state.${" "}
       <span class="quiet" aria-live="off">Next attempt in ${seconds} s.</span> <button type="button" onClick=${retry}>Try now</button></p>`;
   }
 }

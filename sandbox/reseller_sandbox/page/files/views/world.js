@@ -17,9 +17,5 @@ export class World extends View {
       words=${names.filter((name) => name !== "default")} change=${(name) => go({ view, world: name })} />`;
   }
 
-  failed() {
-    return null; // the view reports the problem
-  }
-
   news() {} // the events are only of this world
 }
