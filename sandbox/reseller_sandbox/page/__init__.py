@@ -1,7 +1,7 @@
 """The page at ``/``, which shows the registry in a browser.
 
-The page calls the control operations over ``/_sandbox``, as any program can. This package has the endpoints that
-serve the page. The browser loads the modules in ``files/``, without a build step:
+The page calls the control operations over ``/_sandbox``, as any program can. This package has the
+endpoints that serve the page. The browser loads the modules in ``files/``, without a build step:
 
 * ``files/page.js`` is the start: the address, the head and the current view.
 * ``files/vendor/`` has Preact and htm, unchanged, with their licences. Text never becomes markup.

@@ -1,7 +1,7 @@
 """The routes that serve the page, its files and its declarations.
 
-Other modules authenticate the page with a control token (``page_session.py``), sign requests (``signing.py``),
-write operations as code (``calls.py``), and show the OpenAPI documents (``reader.py``).
+Other modules authenticate the page with a control token (``page_session.py``), sign requests
+(``signing.py``), write operations as code (``calls.py``), and show the OpenAPI documents (``reader.py``).
 """
 
 from __future__ import annotations
