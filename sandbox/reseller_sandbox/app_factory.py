@@ -156,8 +156,8 @@ def _loaded(declared: PublicInterface, worlds: Engine, settings: Settings) -> In
 def _extra_endpoints() -> Sequence[Endpoint]:
     """Return the control endpoints that belong to no resource, such as those of page and manual."""
     from reseller_sandbox.manual import endpoints as manual
-    from reseller_sandbox.page import endpoints as page
     from reseller_sandbox.page import calls, page_session, reader, signing
+    from reseller_sandbox.page import endpoints as page
 
     return endpoints_of(manual, page, calls, page_session, reader, signing)
 
