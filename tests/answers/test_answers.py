@@ -96,7 +96,7 @@ def test_a_changed_canned_answer_keeps_its_position_and_its_count(sandbox: Sandb
     answer = api.call("GET", "/dns")
     assert (answer.json, "x-old" in answer.headers) == ({"ttl": 1.5}, False)
     for changes, problem in (
-        ({"matched": 5}, "matched cannot be changed: it counts the answered requests"),
+        ({"matched": 5}, "matched cannot be changed, because it counts the answered requests"),
         ({"path": "dns"}, "begins with a slash"),
         ({"colour": 1}, "colour is not known"),
     ):

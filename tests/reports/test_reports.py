@@ -94,7 +94,7 @@ def test_the_coverage_report_has_the_same_figures_as_text_and_as_json(
     done = run("coverage", "--operation", "v4.*", "--url", url)
     assert (done.status, done.err) == (
         2,
-        "reseller-sandbox: operation matches no operation of the contract.\n",
+        "reseller-sandbox: the parameter operation matches no operation of the contract.\n",
     )
     done = run("coverage", "--html", str(tmp_path / "nowhere" / "look.html"), "--url", url)
     assert (done.status, "No such file or directory" in done.err) == (2, True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-#: Copies of the first sentence of each resource's docstring. The list of all commands prints these copies,
-#: because to import the resources would take longer than the rest of the command.
+#: The first sentence of each resource's docstring, copied. The command that lists all commands prints these
+#: copies. It does not import the resources, because the import takes longer than the rest of the command.
 SUMMARIES: Mapping[str, str] = {
     "accounts": "The accounts of the service: their money and their credentials.",
     "advice": "Requests of your program that would cost money, names or secrets in production.",

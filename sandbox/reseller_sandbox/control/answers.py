@@ -110,7 +110,9 @@ class Answers(Keyed[AnswerRecord]):
             changes: The parts to change, with their new values. The value null removes a part.
         """
         if "matched" in changes:
-            raise refused([Mistake(("matched",), "cannot be changed: it counts the answered requests")])
+            raise refused(
+                [Mistake(("matched",), "cannot be changed, because it counts the answered requests")]
+            )
         parts = {**ANSWER.write(self._answer(name)), **changes}
         return self._set(
             name, self._read({part: value for part, value in parts.items() if value is not None})
@@ -128,7 +130,7 @@ class Answers(Keyed[AnswerRecord]):
         return answers[name]
 
     def _read(self, answer: CannedAnswer | Mapping[str, Any]) -> CannedAnswer:
-        """Return ``answer``, an answer or its parts, as a valid answer. Refuse with ``invalid_parameter``."""
+        """Validate ``answer``, and convert it to a ``CannedAnswer``. Refuse with ``invalid_parameter``."""
         try:
             return read_answer(answer, self._local.words)
         except Within as wrong:

@@ -197,9 +197,9 @@ class Clock(Resource):
             by: The time to add: ``P30D``, ``90m``, or a number of seconds.
             days: The time to add, in days.
             to: The instant to move to.
-            until: The event to stop at. ``next`` is the next due event. A domain with a stage (in a shell:
-                ``domain=shop.com,stage=overdue``) is the change to that stage. You can limit a kind of event
-                (``event``) to one domain or account.
+            until: The event to stop at. ``next`` is the next due event. To stop when a domain reaches a
+                stage, set ``domain`` and ``stage`` (in a shell: ``domain=shop.com,stage=overdue``). To stop
+                at a kind of event, set ``event``. You can add ``domain`` or ``account`` to ``event``.
             dry_run: Whether to only predict the events, without moving the clock.
         """
         world = self._world
@@ -269,7 +269,7 @@ def _clock_move(world: World, advance: Advance, limit: int, *, dry_run: bool = F
 
 
 def _advance_of(state: State, by: Any, instant: Any, until: Any) -> Advance:
-    """Return the advance by ``by``, to ``instant`` or until ``until``. Only one of these is set."""
+    """Return the ``Advance`` for a duration, an instant or an event. Only one of the three is set."""
     if by is not None:
         return travel_to(lambda now: _later(now, by))
     if instant is not None:

@@ -251,5 +251,7 @@ def matching_items(contract: Contract, operation: str | None) -> tuple[Item, ...
     pattern = Glob(operation) if operation is not None else None
     if pattern is not None and not any(pattern.matches(endpoint.id) for endpoint in contract):
         hint = nearest(pattern.text, [endpoint.id for endpoint in contract])
-        raise Refused(INVALID_PARAMETER, problems=f"operation matches no operation of the contract{hint}")
+        raise Refused(
+            INVALID_PARAMETER, problems=f"the parameter operation matches no operation of the contract{hint}"
+        )
     return tuple(items_there(contract, pattern))

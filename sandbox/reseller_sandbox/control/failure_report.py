@@ -15,7 +15,7 @@ from reseller_sandbox.refusals import Refused
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import wire
 
-#: A report lists at most this many requests, the latest.
+#: A report lists the latest requests, at most this many.
 LAST = 5
 
 #: A report cuts the target and the message of a request to this number of characters.
@@ -34,7 +34,7 @@ def failure_report(sandbox: Resources, world: str, file: Path | None = None) -> 
 
 
 def world_settings(sandbox: Resources, world: str) -> list[tuple[str, list[str]]]:
-    """Return the settings and the advice of a world: pairs of a title and its lines, none empty."""
+    """Return the settings and the advice of a world, as titles with lines. Leave out titles without lines."""
     record = sandbox.worlds.get(world)
     actions = sandbox.scheduled.list().scheduled
     settings = (

@@ -46,8 +46,8 @@ class FaultRecord(Result, frozen=True, kw_only=True):
     exhausted: bool
     parameters: Mapping[str, Any]
 
-    #: In JSON, the keys of the field ``parameters`` stand among the keys of the record. The function returns
-    #: all possible keys of the field.
+    #: In JSON, the record has no key ``parameters``. Its own keys include the keys of ``parameters``. The
+    #: function returns all possible keys of ``parameters``.
     among: ClassVar[tuple[str, Callable[[], tuple[Parameter, ...]]]] = ("parameters", reading.kind_parameters)
 
     def keys(self) -> list[str]:
@@ -336,7 +336,7 @@ class Faults(Keyed[FaultRecord]):
         return by_name[name]
 
     def _add(self, rules: tuple[FaultRule, ...], specs: Sequence[Any], place: str = "") -> AddedFaults:
-        """Set ``rules`` and then ``specs`` as the rules of the world. Refuse with ``too_many_faults``."""
+        """Replace the world's rules with ``rules`` and then ``specs``. Refuse with ``too_many_faults``."""
         added = self._read(specs, [rule.name for rule in rules], place)
         self._world.limits.require_room_for_faults(len(rules) + len(added))
         names = [rule.name for rule in added]
@@ -359,7 +359,7 @@ class Faults(Keyed[FaultRecord]):
 
 
 def _parts(of: type) -> tuple[PartRecord, ...]:
-    """Return a record for each field of ``of``: a fault kind, ``Matching``, ``When`` or ``FaultRule``."""
+    """Return a record for each field of a class: a fault kind, ``Matching``, ``When`` or ``FaultRule``."""
     return tuple(
         record_of(
             PartRecord,

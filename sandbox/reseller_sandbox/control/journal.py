@@ -44,7 +44,7 @@ from reseller_sandbox.worlds.verify import Verdict
 #: The largest and the default ``limit``.
 MOST, LISTED = 10_000, 100
 
-#: A text that is the same in every JSON encoding, unless an escape sequence replaces a character.
+#: Matches a text whose characters need no escape sequence in JSON.
 _IN_RAW = re.compile(r"[\w.@/-]+")
 _ESCAPE = re.compile(r"[\\%]")
 
@@ -298,7 +298,7 @@ class Journal(Keyed[RequestRecord]):
     def _page(
         self, text: str | None, until: Any, before: int | None, limit: int, match: Matching
     ) -> tuple[Iterable[Entry], dict[str, Any]]:
-        """Return the journal entries of one list, and the other fields of the list, such as ``matching``."""
+        """Return the entries to list, and the other fields of the result, such as ``matching``."""
         journal, matching = self._world.journal, self._matching(text, until, match)
         totals = {
             "matching": len(matching),
@@ -512,7 +512,7 @@ def _has_text(entry: Entry, text: str) -> bool:
     bodies = (body.decode("utf-8", "replace") for body in (entry.body, entry.answer))
     raw = " ".join((entry.raw_target, *bodies, message)).casefold()
     if sought not in raw and _IN_RAW.fullmatch(sought) and not _ESCAPE.search(raw):
-        # No text can match, so skip the masking, which takes a hundred times as long.
+        # The request cannot contain the text. Skip the masking, which takes a hundred times as long.
         return False
     body, answer = redact.read(entry.body), redact.read(entry.answer)
     parts = (entry.target, unquote(entry.target), message, body, answer)
@@ -567,7 +567,7 @@ def _name_state(met: NameBefore) -> NameState:
 
 
 def _secrets(entry: Entry, body: Any, answer: Any) -> Iterator[str]:
-    """Yield every secret that must be masked: of the request, its response and its account."""
+    """Yield the secrets of a request, of its response and of its account."""
     yield from redact.secrets_in(body)
     yield from redact.secrets_in(answer)
     for change in entry.changes:

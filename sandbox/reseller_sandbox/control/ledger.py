@@ -171,8 +171,8 @@ class Ledger(Resource):
         The totals are by order, operation, purpose and account.
 
         Args:
-            before: Id of a movement. List only earlier movements, to page back. The totals by order cover the
-                orders in the list. The other totals cover all matching movements.
+            before: Id of a movement. List only earlier movements, to page back. The totals by order cover
+                only the orders in the list. The other totals cover all matching movements.
             limit: Largest number of movements to list. The latest movements are listed.
         """
         state = self._world.present().state
@@ -333,7 +333,7 @@ def _matching_entries(state: State, filters: MovementFilter) -> list[LedgerEntry
 
 
 def movements(entries: Collection[LedgerEntry], state: State) -> tuple[Movement, ...]:
-    """Return a record of each entry in ``entries``, which are entries of the ledger of ``state``."""
+    """Return a record of each ledger entry. The entries belong to the ledger of ``state``."""
     balances: dict[int, Decimal] = {}
     for account in {entry.account for entry in entries}:
         first = min(entry.id for entry in entries if entry.account == account)
@@ -373,7 +373,7 @@ def _operation(entry: LedgerEntry) -> str:
 
 
 def _totals(entries: Iterable[LedgerEntry], key: Callable[[LedgerEntry], Any]) -> tuple[Total, ...]:
-    """Return the totals of each group of entries with the same ``key``, without the group None."""
+    """Group the entries by ``key``, and return the totals of each group. Leave out the key None."""
     by_key: dict[Any, list[LedgerEntry]] = {}
     for entry in entries:
         by_key.setdefault(key(entry), []).append(entry)

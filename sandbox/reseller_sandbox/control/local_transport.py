@@ -17,11 +17,11 @@ from reseller_sandbox.worlds.timeline import AT
 
 
 class UndeclaredRefusal(AssertionError):
-    """Raised for a bug: an operation refuses by a rule that the operation does not declare."""
+    """Error for a bug: an operation raised a refusal that the operation does not declare."""
 
 
 class LocalTransport:
-    """Carries out operations on ``world``, one of ``worlds``, in this process."""
+    """Carries out operations on one world of this process."""
 
     def __init__(self, worlds: Engine, world: World) -> None:
         self.worlds = worlds
@@ -70,7 +70,8 @@ class LocalTransport:
             if operation.sort != "write" or values.get("dry_run"):
                 return operation.call(resource, values)
             self.world.require_present()
-            # Hold the lock until the action is logged: no reader sees an effect without its log entry.
+            # Hold the lock until the action is logged, so that no reader sees an effect without its log
+            # entry.
             with (
                 nullcontext() if operation.apart else self.world.undoing(Refused, journal=True),
                 self.world.acting(operation.id, **operation.dump(values)),

@@ -42,8 +42,8 @@ FlagWord = Annotated[str, choice(*(flag.value for flag in Flag))]
 StatusWord = Annotated[str, choice(*(status.value for status in TransferStatus))]
 
 _STAGES = {stage: number for number, stage in enumerate(Stage)}
-#: The sort keys of names besides ``order``. If the key is ``due``, names without a timed transition come
-#: last.
+#: The sort keys for names, except ``order``. If the sort key is ``due``, names without a timed transition
+#: come last.
 _SORTED: Mapping[str, Callable[[Order], Any]] = {
     "account": lambda order: (order.account, order.id),
     "stage": lambda order: (_STAGES[order.stage], order.id),

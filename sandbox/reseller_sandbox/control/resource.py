@@ -178,7 +178,7 @@ class Operation:
 
     @property
     def takes_slashes(self) -> bool:
-        """Whether the path parameter can contain slashes, because it is the end of each path."""
+        """Whether the path parameter can contain slashes: each path of the resource ends with it."""
         return all(
             operation.path.endswith("}") for operation in self.resource.operations() if operation.segments
         )
@@ -299,7 +299,7 @@ class Resource:
 
     @classmethod
     def synonyms(cls) -> Synonyms:
-        """Return the synonyms of each operation by its name."""
+        """Return the synonyms of each operation, by the name of the operation."""
         return {operation.name: operation.synonyms for operation in cls.operations()}
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Base classes of results and of keyed resources, with pages and parameter kinds."""
+"""Base classes of results and of keyed resources, helpers for pages, and kinds of parameters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from reseller_sandbox.worlds import redact
 
 T = TypeVar("T")
 
-#: A repr shows at most this many items of a list, and this many characters of a string.
+#: The maximum number of items of a list, and of characters of a string, in a repr.
 _ITEMS, _LONGEST = 20, 400
 
 
@@ -65,7 +65,7 @@ def _brief(value: Any) -> str:
 
 
 def record_of(kind: type[T], source: object, /, **values: Any) -> T:
-    """Return a record of ``kind`` with ``values``, and the other fields from ``source``."""
+    """Return a record of the class ``kind``. Copy the fields that ``values`` lacks from ``source``."""
     build: Any = kind
     copied = {name: getattr(source, name) for name in field_names(kind) if name not in values}
     return cast(T, build(**copied, **values))
@@ -115,7 +115,7 @@ def record_change(change: Change) -> RecordChange:
 
 
 def setting_records(pairs: Iterable[tuple[str, Any, Any]]) -> tuple[Setting, ...]:
-    """Convert triples of a setting's name, old value and new value to ``Setting`` records."""
+    """Convert triples (name, old value, new value) to ``Setting`` records."""
     return tuple(
         Setting(name=name, before=redact.plain(old), after=redact.plain(new)) for name, old, new in pairs
     )
@@ -201,7 +201,7 @@ def page(records: Iterable[T], limit: int, start: int) -> tuple[tuple[T, ...], i
 
 
 def parse_match(resource: Resource, match: Matching, place: str = "") -> Match:
-    """Return ``match``, a parameter of an operation of ``resource``, as a ``Match``.
+    """Convert ``match``, which an operation of ``resource`` received, to a ``Match``.
 
     Refuse with ``invalid_parameter``. ``place`` is the name of the parameter in the message.
     """

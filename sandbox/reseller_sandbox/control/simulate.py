@@ -196,8 +196,8 @@ class Simulate(Resource):
             at: The time of the action: an instant, or a duration from now. By default the action happens at
                 once.
             after: The request after which the action happens, from any client: a match as in
-                ``journal.find``, or only the operation. Unless the match says otherwise, the action waits for
-                a request that is carried out.
+                ``journal.find``, or only the operation. If the match has no condition on the response, the
+                action waits for a request that is carried out.
         """
         planned = copy(self)
         planned._always = {"at": at, "after": after}

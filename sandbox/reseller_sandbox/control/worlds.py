@@ -553,7 +553,7 @@ def rewind_result(world: World, branch: Checkpoint) -> RewindResult:
 
 
 def _snapshot_at(transport: LocalTransport, point: str) -> Snapshot:
-    """Return the state at ``point`` of this world, or the present state of ``world:NAME``."""
+    """Return the state at ``point``. The point ``world:NAME`` is the present state of another world."""
     kind, _, world = point.partition(":")
     return (
         transport.worlds.find(world).present()

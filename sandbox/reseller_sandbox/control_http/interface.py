@@ -92,7 +92,7 @@ class EventStream:
 
 
 class Control(Interface):
-    """The control interface of one server: operations, OpenAPI documents and the endpoints ``more``.
+    """The control interface of one server: operations, OpenAPI documents and additional endpoints.
 
     ``public`` declares the interfaces that clients call. ``clients`` loads these interfaces and returns them,
     for their documents.
