@@ -35,7 +35,7 @@ def _renderer() -> Renderer:
 
 @cache
 def _search_file(name: str) -> Answer | None:
-    """Return the script of the search or its index, or None if ``name`` is another file."""
+    """Return the script or the index of the search, or None if ``name`` is another file."""
     if name == "search.js":
         return Answer(200, (FOLDER / name).read_bytes(), f"{_SCRIPT}; charset=utf-8")
     if name == "search-index.js":

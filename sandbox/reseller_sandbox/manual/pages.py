@@ -16,7 +16,7 @@ PICTURES: Mapping[str, Path] = {
     path.relative_to(FOLDER).as_posix(): path for path in sorted(FOLDER.glob("pictures/*.webp"))
 }
 
-#: The first page, which lists the other pages by parts.
+#: The first page, which lists the other pages by part.
 INDEX = "index"
 
 #: A list item of the index page that links to another page.
@@ -57,7 +57,7 @@ class Manual:
         self.pages = {page.name: page for pages in self.parts.values() for page in pages}
 
     def page(self, name: str) -> Page:
-        """Return the page with this name or last segment of a name (``faults``). Raise ``UnknownPage``."""
+        """Return the page with this name or this last segment (``faults``). Raise ``UnknownPage``."""
         page_name = name.strip("/").removesuffix(".md") or INDEX
         by_last = {name.rpartition("/")[2]: page for name, page in reversed(self.pages.items())}
         pages = {**by_last, **self.pages}
@@ -72,7 +72,7 @@ def slug(words: str) -> str:
 
 
 def unique_anchor(words: str, taken: dict[str, int]) -> str:
-    """Return the anchor of a heading, numbered if it is in ``taken``. Count the anchor in ``taken``."""
+    """Return the anchor of a heading, with a number if ``taken`` has the anchor. Count it in ``taken``."""
     anchor = slug(words)
     taken[anchor] = taken.get(anchor, -1) + 1
     return f"{anchor}-{taken[anchor]}" if taken[anchor] else anchor

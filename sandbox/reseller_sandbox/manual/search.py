@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from reseller_sandbox.manual.pages import Manual, Page, unique_anchor
 
-#: Points for a word in the title of a page, in the heading of a section, and for each time in the text.
+#: Points for a word: in the title of a page, in the heading of a section, at each place in the text.
 TITLE, HEADING, TEXT = 8, 12, 1
 
 #: Maximum number of times that a word in the text of a section counts.
@@ -43,7 +43,7 @@ def find(manual: Manual, words: str) -> list[Section]:
 
 
 def _score(section: Section, words: list[str]) -> int:
-    """Return the points of a section, or 0 if a word is missing. ``search.js`` computes the same."""
+    """Return the points of a section, or 0 if a word is missing. ``search.js`` also has this rule."""
     title, heading, text = section.title.lower(), section.heading.lower(), section.text.lower()
     total = 0
     for word in words:
