@@ -16,7 +16,7 @@ SUMMARIES: Mapping[str, str] = {
     "advice": "Requests of your program that would cost money, names or secrets in production.",
     "answers": "Canned answers to requests that no operation of the contract takes.",
     "assumptions": "Named settings for each behaviour that the contract leaves open.",
-    "branches": "The futures that this world left behind when it went back.",
+    "branches": "The later histories that this world left when you rewound it.",
     "recording": "The past of this world in one file that can be replayed.",
     "clock": "The clock of this world: read it, move it, list due events.",
     "contacts": "The contacts of names, by handle.",

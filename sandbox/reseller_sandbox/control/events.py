@@ -35,7 +35,7 @@ T = TypeVar("T")
 #: The largest and the default ``limit``.
 MOST, LISTED = 500, 100
 
-#: With ``per_second``, the records of a second are sent in at most this many pieces.
+#: If ``per_second`` is set, a stream sends its records in at most this many pieces a second.
 PIECES = 4
 
 
@@ -193,7 +193,7 @@ class Events(Resource):
         Args:
             since: Number of an event. Only later events match.
             before: Number of an event. Only earlier events match, so that you can page back.
-            cause: Number of an event. Only events that this event caused match.
+            cause: Number of an event. Match only events with this cause.
             limit: Largest number of events to list. The latest events are listed.
         """
         world = self._world

@@ -18,7 +18,7 @@ from reseller_sandbox.values.clock import wire
 #: A report lists the latest requests, at most this many.
 LAST = 5
 
-#: A report cuts the target and the message of a request to this number of characters.
+#: The maximum length of a request's target, and of its message, in a report.
 _LONGEST = 300
 
 

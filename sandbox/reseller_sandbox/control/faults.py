@@ -263,8 +263,8 @@ class Faults(Keyed[FaultRecord]):
         """Change parts of a rule. The rule keeps its place and its counts.
 
         Args:
-            changes: The parts to change, with their new values. ``match`` and ``when`` are merged key by key,
-                every other part is replaced. The value null removes a part.
+            changes: The parts to change, with their new values. ``match`` and ``when`` are merged key by key.
+                Every other part is replaced. The value null removes a part.
         """
         before, book = self._rule(name), self._world.snapshot.faults
         if changes.get("name", name) != name:

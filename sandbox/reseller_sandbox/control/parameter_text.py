@@ -27,7 +27,7 @@ def parse_text(shape: Mapping[str, Any], word: str) -> Any:
 
 
 def is_compound(shape: Mapping[str, Any]) -> bool:
-    """Whether ``shape`` accepts arrays or objects. A command takes such a value as a repeated option."""
+    """Whether ``shape`` accepts arrays or objects. In a command, their option can be repeated."""
     return any(schema.get("type") not in _SINGLE for schema in alternatives(shape))
 
 
@@ -57,7 +57,7 @@ def _refuse_constant(word: str) -> Never:
 
 _SINGLE = ("string", "integer", "number", "boolean")
 
-#: A number has both types, because the parameter's kind checks later whether the number is an integer.
+#: The types of any number. The kind of the parameter checks later whether the number is an integer.
 _NUMBER = {"integer", "number"}
 
 _SORTS: Mapping[type, set[str]] = {

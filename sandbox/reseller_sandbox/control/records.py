@@ -202,7 +202,7 @@ class RegistryResource(Keyed[R]):
     """
 
     section: ClassVar[str]
-    #: A function of a snapshot and a registry record.
+    #: A function that takes a snapshot and a registry record, and returns a result.
     shows: ClassVar[Any]
 
     def _page(self, snapshot: Snapshot, records: Iterable[Any], limit: int, start: int) -> dict[str, Any]:

@@ -95,7 +95,7 @@ class WorldTime(Result, frozen=True, kw_only=True):
 
 
 class RewindResult(WorldTime, frozen=True, kw_only=True):
-    """The time of a world after it went back, and the branch that keeps its old future."""
+    """The time of a world after a rewind, and the branch that keeps its later history."""
 
     branch: CheckpointRecord
 
@@ -257,7 +257,7 @@ class Snapshots(Keyed[CheckpointRecord]):
 
 
 class Branches(Keyed[CheckpointRecord]):
-    """The futures that this world left behind when it went back."""
+    """The later histories that this world left when you rewound it."""
 
     @read()
     def list(self) -> BranchList:
@@ -548,7 +548,7 @@ def _world_time(kind: type[S], world: World, **more: Any) -> S:
 
 
 def rewind_result(world: World, branch: Checkpoint) -> RewindResult:
-    """Return the time of ``world`` and the ``branch`` that keeps its old future."""
+    """Return the time of ``world``, and the ``branch`` that keeps its later history."""
     return _world_time(RewindResult, world, branch=checkpoint_record(branch))
 
 

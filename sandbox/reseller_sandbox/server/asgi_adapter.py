@@ -199,7 +199,7 @@ class Wire:
 
 
 def tcp_beneath(transport: asyncio.Transport) -> asyncio.Transport:
-    """Return the TCP transport below ``transport``, or ``transport`` itself without TLS.
+    """Return the TCP transport below ``transport``. Without TLS, return ``transport`` itself.
 
     asyncio has no public access to the TCP transport under TLS. The ``abort`` of the
     outer transport has no effect after two calls of ``close``.
@@ -252,7 +252,7 @@ class Bridge:
         self.request_log = request_log
         self.when_unread = when_unread
         self.instance = instance_mark()
-        #: Tasks that a stopping server may cancel, with the stopwatch time at which each should end.
+        #: Tasks that a stopping server may cancel, each with the stopwatch time at which it should end.
         self.held: dict[asyncio.Task[Any], float] = {}
         #: Queue of ``in_turn``: functions, each of which starts a pipelined request.
         self.turns: deque[Callable[[], None]] = deque()
@@ -319,7 +319,7 @@ class Bridge:
             report(error, {"REQUEST_METHOD": lost.method, "RAW_URI": lost.target})
 
     async def _read(self, environ: WSGIEnvironment, wire: Wire) -> None:
-        """Put the request body, or ``Env.TOO_LARGE``, into ``environ``. Raise ``Gone`` after a disconnect."""
+        """Read the body into ``environ``, or set ``Env.TOO_LARGE``. Raise ``Gone`` after a disconnect."""
         body = BytesIO()
         if "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ:
             wire.unread = True
@@ -382,7 +382,7 @@ class Bridge:
 
     @asynccontextmanager
     async def _held(self, wire: Wire, seconds: float = 0.0) -> AsyncIterator[None]:
-        """Let a stopping server cancel the ``async with`` block, which should take ``seconds``.
+        """Run a block, which should take ``seconds``. A server that stops may cancel the block.
 
         If the server cancels the block, drop the connection and raise ``Gone``.
         """
@@ -410,7 +410,7 @@ def report(error: BaseException, environ: WSGIEnvironment) -> None:
 
 
 async def until(again: Again) -> None:
-    """Wait ``again.after`` seconds, or until ``again.when`` calls back, if it is set."""
+    """Wait until ``again.when`` calls back. If ``again.when`` is None, wait ``again.after`` seconds."""
     if again.when is None:
         await asyncio.sleep(again.after)
         return

@@ -1,4 +1,4 @@
-"""Delivery of a response: delayed, in small pieces (drip), cut or reset, with an imitation in plain WSGI.
+"""Delivery of a response: delayed, in small pieces (drip), cut or reset.
 
 The application puts a ``Delivery`` into the WSGI environment. The server executes it on the socket
 (``asgi_adapter``), and clients in the same process imitate it (``clients.fake_connection``). Under another
@@ -58,7 +58,7 @@ class TcpClose(Struct, frozen=True):
 
 
 class CutShort(Struct, frozen=True):
-    """A complete head and the first ``keep`` bytes of the body, then a FIN, or a RST if ``reset``.
+    """A complete head and the first ``keep`` bytes of the body. Then a FIN, or with ``reset`` a RST.
 
     By default half of the body is sent. At least the last byte is missing.
     """
@@ -83,7 +83,7 @@ Cut: TypeAlias = TcpReset | TcpClose | CutShort | RawBytes | Silence
 
 
 class Pause(Struct, frozen=True):
-    """A pause in seconds. If ``real``, it takes real time even for a client with simulated time."""
+    """A pause in seconds. If ``real``, the pause takes real time even for a client with simulated time."""
 
     seconds: float
     real: bool = False

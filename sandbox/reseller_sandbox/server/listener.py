@@ -38,19 +38,19 @@ from reseller_sandbox.values.clock import stopwatch
 #: Seconds that a refused client may continue to send before the server drops the connection.
 LINGER = 2.0
 
-#: Maximum bytes of one read, after which other connections have their turn. To parse them takes 0.25 ms if
-#: they are one body, and 15 ms if they are chunks of one byte. asyncio's default is 256 KiB.
+#: Maximum bytes of one read, after which other connections have their turn. Parsing takes 0.25 ms
+#: for bytes of one body, and 15 ms for chunks of one byte. asyncio's default is 256 KiB.
 READ = 16 << 10
 
 log = logging.getLogger("reseller_sandbox")
 
-#: Errors of the operating system that mean: no resources are left for a new connection.
+#: Errors of the operating system if no resources are left for a new connection.
 EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 #: Seconds between two log entries about exhausted resources. asyncio tries again after one second.
 SILENCE = 0.9
 
-#: Number of connections that asyncio accepts in a row. asyncio does not stop at a failure, and reports each.
+#: Number of connections that asyncio accepts in a row. asyncio reports each failure and continues.
 ACCEPTED_IN_A_ROW = 64
 
 #: Keep-alive time in seconds. It is longer than in most clients, so that the client closes first.
@@ -83,7 +83,7 @@ class Protocol(HttpToolsProtocol):
         # a body whose length is known. ``idle`` counts the bytes of chunk sizes and trailers since the last
         # content of a chunked body.
         self.empty = self.left = self.idle = 0
-        # Whether the client sent the starting request before it had the response to an earlier request.
+        # Whether the client sent the current request without waiting for the response to an earlier one.
         self.is_pipelined = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -104,7 +104,7 @@ class Protocol(HttpToolsProtocol):
         self._report()
 
     def data_received(self, data: bytes) -> None:
-        """Parse the received bytes. After an unreadable request, ignore them.
+        """Parse the received bytes. Ignore all bytes after an unreadable request.
 
         The parser gets only complete heads, and no bytes beyond the end of a body.
         """
@@ -181,7 +181,8 @@ class Protocol(HttpToolsProtocol):
         target = self.url if line.isascii() else line.split()[1]
         self.scope["state"].update(head=head, target=target, transport=self.transport, tcp=self.tcp)
         self.url = origin_form(self.url)
-        # ``Wire.invite`` sends 100 Continue. uvicorn would send it when the wire only waits for a disconnect.
+        # ``Wire.invite`` sends 100 Continue. uvicorn would also send it if the application only waits for a
+        # disconnect.
         self.scope["state"]["invites"], self.expect_100_continue = self.expect_100_continue, False
         super().on_headers_complete()
         self.in_body = True

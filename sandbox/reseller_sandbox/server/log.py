@@ -88,7 +88,7 @@ def as_json(line: LoggedRequest) -> str:
 
 
 def event_as_json(event: str, facts: Mapping[str, Any]) -> str:
-    """Return the log line of a server event (``started``) as a JSON object."""
+    """Return the log line of a server event, such as ``started``, as a JSON object."""
     return _dumped("info", {"event": event, **facts})
 
 
@@ -188,7 +188,7 @@ class LogWriter(logging.Handler):
         try:
             while data:
                 written = self._file.write(data)
-                if written is None:  # Another program that shares the file has made it non-blocking.
+                if written is None:  # Another program has made the shared file non-blocking.
                     time.sleep(0.05)
                 data = data[written or 0 :]
         except (OSError, ValueError):

@@ -13,8 +13,8 @@ from urllib.parse import quote, unquote, unquote_plus
 
 MASK = "***"
 
-#: Endings of the names of secrets: the beginning of each ending, and a pattern for its rest. ``-apikey``, the
-#: v3 key's header, is excluded: a part of that key is shown, so that people can distinguish keys.
+#: Endings of the names of secrets: the beginning of each ending, and a pattern for its rest. ``-apikey`` is
+#: excluded, because the log shows a part of a v3 API key, so that people can distinguish keys.
 _ENDS = {
     "secret": "",
     "token": "",
@@ -60,12 +60,12 @@ def key_masked(key: str) -> str:
 
 
 def is_key(name: str) -> bool:
-    """Whether ``name`` is the header of a v3 API key, which ends with ``-APIKEY``."""
+    """Whether a header carries a v3 API key: its name ends with ``-APIKEY``, in any case."""
     return _KEY_NAME.search(name) is not None
 
 
 def value_masked(name: str, value: str, own: Container[str] = ()) -> str:
-    """Return ``value`` masked if ``name`` or its form shows a secret. Values in ``own`` are not masked."""
+    """Return ``value`` with its secrets masked. If ``name`` is secret, mask all. Skip values in ``own``."""
     if value in own:
         return value
     if is_secret(name):

@@ -57,7 +57,7 @@ def environment(scope: Any) -> WSGIEnvironment:
 
 def _add_headers(environ: WSGIEnvironment, headers: Iterable[tuple[bytes, bytes]]) -> None:
     for raw_name, raw_value in headers:
-        if b"_" in raw_name:  # Skip ``a_b``: WSGI has the same key for ``a-b``.
+        if b"_" in raw_name:  # Skip such a name, because ``a_b`` and ``a-b`` have the same WSGI key.
             continue
         key = environ_key(raw_name.decode("latin-1"))
         value = raw_value.strip(b" \t").decode("latin-1")

@@ -87,7 +87,7 @@ class Gate(Quiet, frozen=True, kw_only=True):
         return self._digest("change") if self.token is not None else ""
 
     def page_cookie(self, request: RequestContext, *, ended: bool = False) -> str:
-        """Return the Set-Cookie header whose cookie replaces the token. ``ended`` removes the cookie."""
+        """Return the Set-Cookie header of the page, whose cookie replaces the token. ``ended`` removes it."""
         value = "" if ended else self._digest("cookie")
         parts = [f"{_cookie_name(request)}={value}", "Path=/", "HttpOnly", "SameSite=Strict"]
         parts += ["Max-Age=0"] if ended else []
@@ -152,9 +152,9 @@ def require_guard(host: str, token: str | None, open_: bool) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server on ``host``, an address or a name.
+    """Whether a server on ``host`` can be reached only from this machine.
 
-    Raise ``BadSetting`` if the host does not exist.
+    ``host`` is an address or a name. Raise ``BadSetting`` if the host does not exist.
     """
     try:
         infos = socket.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)

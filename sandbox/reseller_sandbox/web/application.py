@@ -244,7 +244,7 @@ class Application(Flask):
 
 
 def _at_root(environ: WSGIEnvironment) -> str:
-    """Return the path that serves ``/``: the page, the addresses, or ``/`` itself for an error in JSON."""
+    """Return the path that serves ``/``: the page, the addresses, or (for JSON) ``/`` itself, an error."""
     accepted = parse_accept_header(environ.get("HTTP_ACCEPT", ""), MIMEAccept)
     html, json = accepted["text/html"], accepted["application/json"]
     return PAGE if html > json else "/" if json > html else _ALIASES["/"]
@@ -291,7 +291,7 @@ class WholeResponse(Response):
 
 @lru_cache(maxsize=64)
 def _attributes(status: int) -> Mapping[str, Any]:
-    """Return the attributes of a response with ``status``, cached because Werkzeug is slow."""
+    """Return the attributes of a response with ``status``. Werkzeug is slow, so the result is cached."""
     excluded = ("headers", "response", "_on_close")
     return {name: value for name, value in vars(Response(status=status)).items() if name not in excluded}
 

@@ -290,7 +290,7 @@ class RequestContext(Struct, dict=True):
 
     @property
     def stage(self) -> Stage | None:
-        """The stage of the request's domain before the request, or None without exactly one domain.
+        """The stage of the domain before the request, or None unless the request has exactly one domain.
 
         The order is the sender's if there is one, otherwise the registrant's.
         """
@@ -402,7 +402,7 @@ def _malformed(problem: str) -> Refused:
 
 
 def read_json(raw: bytes) -> Any:
-    """Return the value of the JSON text ``raw``. Raise ``malformed_body`` for anything else.
+    """Return the value of the JSON text ``raw``. Raise ``malformed_body`` if ``raw`` is not valid JSON.
 
     Numbers with a fraction become ``Decimal``, so that a price keeps every digit. Values outside standard
     JSON are refused with their position: NaN, a repeated key, bad UTF-8, half a surrogate pair.

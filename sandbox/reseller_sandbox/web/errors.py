@@ -78,7 +78,7 @@ class ErrorEntry(NamedTuple):
 
 
 def documented_error(rule: Rule, wording: Wording, *, always_200: bool = False) -> ErrorEntry:
-    """Return the ``ErrorEntry`` of a rule whose responses have a body as from ``body_of``."""
+    """Return the ``ErrorEntry`` of a rule. The body of its responses is the result of ``body_of``."""
     status = HTTPStatus.OK if always_200 else status_of(rule)
     return ErrorEntry(int(status), {"error": rule.code}, f"`{rule.code}`: {sentence(rule, wording)}")
 

@@ -21,7 +21,7 @@ from reseller_sandbox.worlds import World
 from reseller_sandbox.worlds.journal import Arrival
 from reseller_sandbox.worlds.snapshot import to
 
-#: The errors about a term in years, each with the field of a zone that has the limit.
+#: The errors about a term in years. Each has the name of the zone field that holds the limit.
 _LIMITS = {PERIOD_TOO_LONG.code: "max_years", PERIOD_TOO_SHORT.code: "min_years"}
 
 #: The answer in the journal entry of a request that gets no response.
@@ -150,7 +150,7 @@ def deliver(effects: Effects, answer: Answer, request: RequestContext, world: Wo
 
 
 def _replacement(instead: Instead, request: RequestContext, world: World) -> tuple[str, Answer]:
-    """Return the outcome and the response that replace the operation's response."""
+    """Return an outcome, and the response that replaces the operation's response."""
     interface = request.interface
     request.headers_out |= dict(instead.headers)
     if isinstance(instead, NamedError):

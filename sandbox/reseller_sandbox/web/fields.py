@@ -315,10 +315,10 @@ class InnerObject(fields.Nested):
 
 
 class CachedObject(FunctionField, InnerObject):  # type: ignore[misc]  # the first base writes, the second reads
-    """A JSON object whose converted value is cached, so that nothing may change the value.
+    """A JSON object whose converted value is cached. Callers must not change the converted value.
 
-    Its value is a tuple that begins with an immutable record. Its method ``values`` returns the values to
-    show. Two tuples of the same record are equal if they show the same values.
+    The value of the field is a tuple that begins with an immutable record. Its method ``values`` returns the
+    values to show. Two tuples of the same record are equal if they show the same values.
     """
 
     def __init__(self, nested: type[Schema], **kwargs: Any) -> None:

@@ -29,7 +29,7 @@ _DOTTED = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 
 
 def header_value(text: str) -> str:
-    """Convert ``text`` to a header value: printable ASCII, cut to a maximum length, names as ``xn--``."""
+    """Convert ``text`` to printable ASCII of a limited length. Domain names get their ``xn--`` form."""
     if not text.isascii():
         text = _DOTTED.sub(lambda match: well_formed(match[0]) or match[0], text)
     plain = text.encode("ascii", "backslashreplace").decode()

@@ -320,7 +320,7 @@ class Interface:
         return self.error(request, refused)
 
     def inject(self, request: RequestContext, error: str, facts: Mapping[str, object]) -> Answer:
-        """Return the answer to a request that a fault makes fail with the error called ``error``.
+        """Return the answer to a request for which a fault injects the error named ``error``.
 
         Missing facts are left open in the message. An error that is not one of ``known_errors`` becomes
         an internal error.

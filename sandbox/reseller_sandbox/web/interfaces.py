@@ -117,7 +117,7 @@ def named_interface(name: str) -> PublicInterface:
 
 @cache
 def public_interfaces(more: tuple[str, ...] = ()) -> tuple[PublicInterface, ...]:
-    """Return the interfaces that clients call: our own, those of entry points, and ``more``.
+    """Return the interfaces that clients call: ours, those of entry points, and those named in ``more``.
 
     Raise ``BadSetting`` for an interface that cannot be loaded, or a second one with the same name.
     """

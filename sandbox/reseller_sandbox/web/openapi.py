@@ -279,7 +279,7 @@ class Converter(OpenAPIConverter):
         return [name for name in described["properties"] if name not in optional]
 
     def _own_shape(self, field: Any, ret: Mapping[str, Any], **__: Any) -> Mapping[str, Any]:
-        """Return a field's own schema and the limits from validators that apispec ignores."""
+        """Return a field's own schema, with the limits that its validators set."""
         under = getattr(field, "shape_under", None)
         shape = dict(getattr(field, "shape", {}) if under is None else under(self._assumed))
         types = shape.get("type", [])
@@ -289,7 +289,7 @@ class Converter(OpenAPIConverter):
             shape["maxLength"] = text_checks.LONGEST
         for validator in field.validators:
             if isinstance(validator, validate.Regexp):
-                # A JSON Schema pattern can match anywhere in a string, a marshmallow pattern at the start.
+                # A JSON Schema pattern matches anywhere in a string, a marshmallow pattern only at the start.
                 shape["pattern"] = f"^(?:{validator.regex.pattern!s})".replace(r"\Z", "$")
         return {**shape, **({"description": _plain(ret["description"])} if "description" in ret else {})}
 

@@ -50,7 +50,7 @@ from reseller_sandbox.worlds.world import Busy, hurried
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-#: The key in ``app.extensions`` of the function that records a request which the server could not parse.
+#: A key in ``app.extensions``. Its value is a function that records requests that the server cannot parse.
 TAKES_UNREAD = "reseller_sandbox.unread"
 
 _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]*)(?::[0-9]*)?")
@@ -77,7 +77,7 @@ def create_app(worlds: Engine, mounts: Sequence[Mount], limits: BodyLimits) -> F
 
 def _views(pipeline: Pipeline, interface: Interface) -> Views:
     return {
-        # Flask takes the part of a name before a dot for the name of a blueprint.
+        # Replace the dot: Flask reads the part before a dot as the name of a blueprint.
         (f"{endpoint.id.replace('.', '/')}#{number}", rule, endpoint.method): partial(
             _view, pipeline, interface, endpoint
         )
@@ -327,7 +327,7 @@ class Pipeline:
 
     def unread(self, lost: Unread) -> None:
         """Add a journal entry to the default world for a request that the server could not parse."""
-        # If many events are due in the world, to carry them out would block all other requests.
+        # Many due events are carried out on a thread, because they would block all other requests.
         if self.worlds.default.is_far_behind:
             threading.Thread(target=self._unread, args=(lost,)).start()
             return

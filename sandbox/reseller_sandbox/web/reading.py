@@ -63,7 +63,7 @@ class KnownKeys(Struct, frozen=True):
     numbers: Set[str]
 
     def read(self, request: RequestContext, body: Mapping[str, Any]) -> set[str]:
-        """Return the keys of a request that the operation reads, and the aliases."""
+        """Return the keys that the operation reads from a request, and all aliases."""
         keys = request.path_arguments.keys() | self.aliases | (self.body & body.keys())
         keys |= self.query & {key for key, _ in request.query}
         for key, inner_keys in self.inner.items():

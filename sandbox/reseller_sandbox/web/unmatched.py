@@ -26,8 +26,8 @@ _MOST_WORDS = 3
 #: The maximum number of suggestions, and the minimum similarity.
 _MOST = 3
 _CUTOFF = 0.6
-#: A suggestion may be less similar than the best suggestion by ``_AS_GOOD``. A different method lowers the
-#: similarity by ``_METHOD``.
+#: The maximum difference in similarity between the best suggestion and another suggestion. A different
+#: method lowers the similarity by ``_METHOD``.
 _AS_GOOD, _METHOD = 0.02, 0.05
 #: If two shapes have no common word, their similarity is lower by this number.
 _WORDS = 0.2
@@ -131,7 +131,7 @@ class OperationIndex:
         self._words = {word for known in self._operations for word in _words(known.shape)}
 
     def nearest(self, method: str, path: str) -> list[str]:
-        """Return the operations most similar to a request. A difference of the method counts little."""
+        """Return the operations most similar to a request. The path counts more than the method."""
         shape = _shape(path)
         scores = {
             known: _likeness(shape, known.shape) - _METHOD * (known.method != method)
