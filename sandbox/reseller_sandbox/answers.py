@@ -99,9 +99,10 @@ def is_placeholder(text: str) -> bool:
 
 
 def _mistakes_in(value: Any, of_path: Collection[str], path: Sequence[object]) -> Iterator[Mistake]:
-    """Yield a mistake for each unknown placeholder in ``value``, which stands at ``path``.
+    """Yield a mistake for each unknown placeholder in ``value``.
 
-    ``of_path`` are the placeholders in the path of the answer.
+    ``path`` is the position of ``value`` in the answer. ``of_path`` are the placeholders in the
+    path of the answer.
     """
     if isinstance(value, Mapping):
         for key, inner in value.items():
@@ -203,7 +204,7 @@ _ALONE = CannedResponse()
 
 
 class CannedAnswer(CannedResponse, frozen=True, kw_only=True):
-    """Declared answer to requests with one method and path beyond the contract.
+    """Answer to all requests that have one method and one path outside the contract.
 
     Texts in headers and bodies can have placeholders. ``matched`` is the number of requests answered so far.
     """
@@ -215,7 +216,7 @@ class CannedAnswer(CannedResponse, frozen=True, kw_only=True):
     matched: Annotated[int, whole(0, 10**11), "The number of requests answered so far."] = 0
 
     def mistakes(self) -> Iterator[Mistake]:
-        """Yield a mistake for each unknown placeholder, and for ``sequence`` beside ``body``."""
+        """Yield a mistake for each unknown placeholder, and one if ``sequence`` and ``body`` are both set."""
         names = _placeholders(self.path)
         for part in ("headers", "body"):
             yield from _mistakes_in(getattr(self, part), names, (part,))
@@ -260,12 +261,12 @@ def free_name(method: str, path: str, taken: Container[str]) -> str:
     return next(free for free in chain([name], numbered) if free not in taken)
 
 
-#: The kind of an answer without its name, because a fixture has the name as the key of the entry.
+#: Kind that reads an answer without a name. In a fixture, the name is the key of the entry.
 ANSWER: Kind[CannedAnswer] = record(CannedAnswer)
 
 
 def read_answer(value: Any, words: Vocabulary | None) -> CannedAnswer:
-    """Read a canned answer. Raise ``Within`` if it is invalid, or if an operation has its path."""
+    """Read a canned answer. Raise ``Within`` if the answer is invalid or has the path of an operation."""
     answer = ANSWER.read(value)
     if wrong := list(answer.mistakes()):
         raise Within(wrong)

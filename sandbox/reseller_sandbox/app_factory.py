@@ -86,14 +86,14 @@ def open_worlds(
 
 @cache  # because the contract is the same for every world
 def contract(more: tuple[str, ...] = ()) -> Contract:
-    """Return all API operations with their documentation. ``more`` names additional interfaces."""
+    """Return all API operations with their documentation. ``more`` lists additional interfaces."""
     publics = public_interfaces(more)
     return tuple(operation for public in publics for operation in public.load().contract(public.label))
 
 
 @cache  # because the vocabulary is the same for every world
 def vocabulary(more: tuple[str, ...] = ()) -> Vocabulary:
-    """Return the operation and error names for faults. ``more`` names additional interfaces.
+    """Return the names of operations and errors for faults. ``more`` lists additional interfaces.
 
     These are the operations that clients call, and the errors that can answer them.
     """
@@ -105,7 +105,7 @@ def vocabulary(more: tuple[str, ...] = ()) -> Vocabulary:
 
 
 def _operation_at(more: tuple[str, ...], method: str, path: str) -> str | None:
-    """Return the id of the operation at an HTTP method and a path, or None."""
+    """Return the id of the operation with this HTTP method and this path, or None."""
     try:
         return str(_contract_routes(more).bind("").match(path, method)[0])
     except HTTPException:
@@ -154,7 +154,7 @@ def _loaded(declared: PublicInterface, worlds: Engine, settings: Settings) -> In
 
 
 def _extra_endpoints() -> Sequence[Endpoint]:
-    """Return the control endpoints that belong to no resource, such as those of page and manual."""
+    """Return the control endpoints that belong to no resource, such as the endpoints of the manual."""
     from reseller_sandbox.manual import endpoints as manual
     from reseller_sandbox.page import calls, page_session, reader, signing
     from reseller_sandbox.page import endpoints as page

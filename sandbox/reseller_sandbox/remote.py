@@ -280,7 +280,7 @@ def read_record(kind: Any, value: Any) -> Any:
     if origin is tuple:
         return tuple(read_record(parts[0], item) for item in value)
     if is_record(kind):
-        # The record's JSON has the keys of the field ``rest`` directly, not in an object of their own.
+        # The keys of the field ``rest`` are in the JSON object of the record, not in a nested object.
         rest, _ = getattr(kind, "among", ("", ()))
         hints = {name: hint for name, hint in _fields(kind).items() if name.removesuffix("_") in value}
         read = {name: read_record(hint, value[name.removesuffix("_")]) for name, hint in hints.items()}
@@ -299,7 +299,7 @@ def _fields(kind: Any) -> Mapping[str, Any]:
 
 
 def trust(authority: str | None = None) -> SSLContext:
-    """Return a TLS context that trusts the machine's certificate authorities and given files.
+    """Return a TLS context that trusts the machine's certificate authorities and those in given files.
 
     The files are ``authority`` and the files that environment variables name. Raise ``BadSetting`` for a file
     that cannot be used.

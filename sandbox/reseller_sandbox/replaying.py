@@ -227,7 +227,7 @@ class _Replaying(Generic[S]):
                 self._end(step)
 
     def _move_clock(self, step: WaitingStep | RequestStep | CallStep | EndStep) -> None:
-        """Apply the events that were due before the step, and set the clock to its time.
+        """Apply the events that were due before the step, and set the clock to the time of the step.
 
         Events that an earlier reader made happen are recorded as steps, and take effect here. Other due
         events wait for a step that applies them.
@@ -240,7 +240,7 @@ class _Replaying(Generic[S]):
                 world.snapshot = world.snapshot.at(step.at)
 
     def _compare_events(self, step: RequestStep | CallStep | EndStep) -> None:
-        """Compare the recorded with the replayed timed events, up to those that ``step`` caused."""
+        """Compare recorded timed events with replayed timed events, up to the events that ``step`` caused."""
         log = self._world.snapshot.log
         self._happened += (
             event for event in log.since(self._log) if event.registry_event and event.kind != "control"

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-#: Account whose credentials a program gets. In a world without it, a program gets those of the first account.
+#: Account whose credentials a program gets. In a world without this account, the first account is used.
 MAIN = "main"
 
 
@@ -155,7 +155,7 @@ class Sandbox(Resources):
             __tracebackhide__ = True
             if name in _OWN:
                 raise AttributeError(f"{name} exists only for a sandbox in this process, not for a server")
-            if name.startswith("__"):  # Python itself looks these up, for example in ``copy``.
+            if name.startswith("__"):  # Python itself looks up such names, for example in ``copy``.
                 raise AttributeError(name)
             raise AttributeError(f"a sandbox has no {name!r}{nearest(name, (*self.resources(), *_OWN))}")
 
@@ -173,7 +173,7 @@ class Sandbox(Resources):
         world is deleted when you call ``close`` or leave the ``with`` block.
         """
         __tracebackhide__ = True
-        if isinstance(self.transport, LocalTransport):  # Skip the record of the new world, for speed.
+        if isinstance(self.transport, LocalTransport):  # Create no record of the new world, for speed.
             transport: Transport = fork_world(self.transport, options)
         else:
             transport = self.transport.entering(self.worlds.fork(**options).name)
@@ -203,7 +203,7 @@ class Sandbox(Resources):
         try:
             if forked and isinstance(self.transport, LocalTransport):
                 if not self.transport.is_outdated:
-                    self.transport.worlds.drop(forked)  # Skip the list of the other worlds, for speed.
+                    self.transport.worlds.drop(forked)  # Create no list of worlds, for speed.
             elif forked:
                 self.worlds.remove(forked)
         except Refused as refused:
@@ -325,17 +325,18 @@ class Sandbox(Resources):
 
     @contextmanager
     def intercept(self, *urls: str, others: Others = "network", real_time: bool = False) -> Iterator[Self]:
-        """Send requests of httpx, requests, urllib3 and aiohttp to this sandbox during the context.
+        """During the context, send requests for ``urls`` to this sandbox, in every supported library.
 
         >>> with sandbox.intercept("https://api.example.test"):
         ...     httpx.get("https://api.example.test/v3/balance")
 
-        ``urls`` are the addresses that your clients use. You do not change the clients, even if they exist
-        already. A URL is a scheme, a host and an optional port. If contexts are nested, or entered in several
-        threads or tasks, each applies its own sandbox. Threads without their own context are in all of them.
-        ``others`` decides about requests to other URLs: send them to the network, or raise
-        ``NetworkRefused``. With ``refuse``, the whole process reaches no other machine, whatever library it
-        uses. For faults and ``real_time``, see ``SandboxTransport``. Refuse with ``invalid_parameter``.
+        The libraries are aiohttp, httpx, requests and urllib3. ``urls`` are the addresses that your clients
+        use. You do not change the clients, even if they exist already. A URL is a scheme, a host and an
+        optional port. If contexts are nested, or entered in several threads or tasks, each applies its own
+        sandbox. Threads without their own context are in all of them. ``others`` decides about requests to
+        other URLs: send them to the network, or raise ``NetworkRefused``. With ``refuse``, the whole process
+        reaches no other machine, whatever library it uses. For faults and ``real_time``, see
+        ``SandboxTransport``. Refuse with ``invalid_parameter``.
         """
         with intercepting(self, urls, others, real_time):
             yield self

@@ -56,7 +56,7 @@ class BadSetting(ValueError):
 
 
 def require_known(names: Iterable[str], known: Collection[str]) -> None:
-    """Raise ``BadSetting`` with a suggestion for each of ``names`` that is not in ``known``."""
+    """Raise ``BadSetting`` if some ``names`` are not ``known``. Suggest a known name for each."""
     if unknown := [f"{name} is not known here{nearest(name, known)}" for name in names if name not in known]:
         raise BadSetting(complaint(unknown))
 
@@ -216,8 +216,8 @@ class ServiceSettings(Limits):
         interfaces: An additional API that the server offers, as package.module:NAME of its PublicInterface.
             Can be repeated.
         max_body: The maximum size of a request body in bytes.
-        max_control_body: The maximum size in bytes of a request body to /_sandbox, which can be a whole
-            world.
+        max_control_body: The maximum size in bytes of a request body to /_sandbox. Such a body can
+            contain a whole world.
         max_connections: The maximum number of open connections. Further clients get the status 503.
         control_token: The token that each request to /_sandbox must send in the header X-Sandbox-Token.
         control_open: Accept requests to /_sandbox without a token, even from other machines.

@@ -128,7 +128,7 @@ def test_invalid_arguments_are_rejected_with_one_error_line(url: str, subtests: 
         ("faults add --value=x --nam x", "unknown option --nam; did you mean --name? See"),
         (
             "faults add reset times=1",
-            "kind must be one word, or only NAME=VALUE pairs, not: reset times=1; see",
+            "kind must be one word or several NAME=VALUE pairs, not: reset times=1; see",
         ),
         ("faults add hang --match operaton=v3.*", "match.operaton is not known here; did you mean oper"),
         ("clock advance --until domian=x.com", "until.domian is not known here; did you mean domain"),

@@ -103,7 +103,7 @@ def test_a_mark_or_an_option_makes_worlds_follow_the_time_of_their_test(printed:
         options = ("--reseller-sandbox-clock", "follow", "--reseller-sandbox-mode", mode)
         assert "3 passed" in printed(FOLLOWING, *options)
     assert "2 failed, 1 passed" in printed(FOLLOWING)
-    assert "clock must be follow; it is 'folow'; did you mean follow?" in printed(
+    assert "the setting clock must be 'follow'; it is 'folow'; did you mean follow?" in printed(
         mark.replace("follow", "folow") + FOLLOWING
     )
 

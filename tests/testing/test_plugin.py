@@ -314,7 +314,7 @@ def test_unapplied_faults_unapplied_actions_and_advice_fail_a_strict_test(
         r"the fault lost \(reset for .*\) was never applied, requests matched: 0",
         r"the scheduled action 1 \(register sniped.com, at 2026-01-18T12:00:00Z\) was never applied",
         r"advice: keys_ignored .*yaer.*",
-        r".*strict must be some of faults, scheduled, advice; it is 'fault'; did you mean faults\?",
+        r".*strict must be a choice of faults, scheduled, advice; it is 'fault'; did you mean faults\?",
     ):
         with subtests.test(line):
             assert re.search(f"^{line}$", said, re.MULTILINE), said

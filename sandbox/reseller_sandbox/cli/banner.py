@@ -24,7 +24,7 @@ _PUBLIC = ("account", "client-id", "balance")
 def banner(
     world: World, server: Server, fixture: str, prefix: str, interfaces: Sequence[PublicInterface]
 ) -> str:
-    """Return the start-up message of a server, without secrets if other machines can reach it."""
+    """Return the start-up message of a server. Omit secrets if other machines can reach the server."""
     url = server.tls_url or server.url
     urls = dict.fromkeys((url, server.url))
     state = world.state
@@ -63,7 +63,7 @@ def banner(
 
 
 def _trust(authority: str) -> Iterator[str]:
-    """Yield the lines that explain how clients trust the certificate."""
+    """Yield the lines that explain how to make clients trust the certificate."""
     path = shlex.quote(authority)
     yield "  For clients to trust its certificate:"
     yield from (f"    export {name}={path}" for name in VARIABLES)

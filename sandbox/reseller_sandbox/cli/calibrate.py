@@ -51,7 +51,7 @@ def calibrate(
     against: str | None,
     as_json: bool,
 ) -> None:
-    """Read recorded traffic of a real service, and find the assumptions that are true for it.
+    """Read recorded traffic, and find the assumptions that are true for the real service.
 
     Each of FILES is a HAR file of a browser or proxy (also compressed), a VCR cassette, a Postman collection
     with saved responses, a recorded WireMock mapping, the output of curl -v, or a recording or the output of

@@ -54,7 +54,7 @@ def _install(shell: str) -> list[Path]:
 
 
 def _add_line(start: Path, place: Path) -> bool:
-    """Add a line that loads the script ``place`` to the start-up file ``start``, if it is missing."""
+    """If the start-up file ``start`` does not load the script ``place``, add a line that does."""
     line = f". {shlex.quote(str(place))}"
     text = start.read_text("utf-8", "replace") if start.exists() else ""
     if line in text.splitlines():

@@ -21,7 +21,7 @@ from reseller_sandbox.sandbox import Sandbox
 )
 @click.option("--operation", help="Report only operations that match this pattern, such as *renew*.")
 def coverage(as_json: bool, html: Path | None, operation: str | None, server: HttpTransport) -> None:
-    """Print how much of the contract the requests to a server have used.
+    """Print the parts of the contract that requests to a server have used.
 
     The report covers all worlds of the server, or only --world.
     """

@@ -55,7 +55,7 @@ class Watch:
             self._seen = self._versions()
 
     def look(self, worlds: Engine) -> None:
-        """Load the fixture if a file of it has changed. Log the mistakes of an invalid fixture."""
+        """Load the fixture if one of its files has changed. Log the mistakes of an invalid fixture."""
         versions = self._versions()
         if versions == self._seen:
             return

@@ -58,7 +58,7 @@ _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "recording": ("", SUMMARIES["recording"]),
         "calibrate": (
             "calibrate",
-            "Read recorded traffic of a real service, and find the assumptions that are true for it.",
+            "Read recorded traffic, and find the assumptions that are true for the real service.",
         ),
     },
     "Files and documents": {
@@ -80,10 +80,10 @@ _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 
 _COMMANDS = {name: command for section in _SECTIONS.values() for name, command in section.items()}
 
-#: Without a subcommand, ``assumptions`` runs the command of this module.
+#: The module ``documents`` has the command that ``assumptions`` runs without a subcommand.
 _COMMANDS["assumptions"] = ("documents", SUMMARIES["assumptions"])
 
-#: Subcommands that are not control operations. Each maps to its module, below the name of its resource.
+#: Subcommands that are not control operations, by resource. Each subcommand maps to its module.
 _SUBCOMMANDS = {"answers": {"record": "answers"}, "recording": {"export": "recording", "open": "serve"}}
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

@@ -116,7 +116,7 @@ def _value(parameter: Parameter, word: Any) -> Any:
         return {name: value for pair in pairs for name, value in pair.items()}
     if listed is None and len(word) > 1:
         raise click.UsageError(
-            f"{parameter.name} must be one word, or only {PAIRS} pairs, not: {' '.join(word)}"
+            f"{parameter.name} must be one word or several {PAIRS} pairs, not: {' '.join(word)}"
         )
     shape = parameter.kind.shape
     values = [_pairs(alternatives(listed or {}), part) or parse_text(shape, part) for part in word]

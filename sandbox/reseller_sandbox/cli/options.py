@@ -112,7 +112,7 @@ def parameter_option(parameter: Parameter, flag: str, key: str, about: str) -> c
 def completing(
     words: Iterable[Any], files: bool = False
 ) -> Callable[[Context, ClickParameter, str], list[CompletionItem]]:
-    """Return a completion function that offers ``words``, and with ``files`` also file names."""
+    """Return a completion function that offers ``words``. If ``files`` is true, it also offers files."""
 
     def complete(_context: Context, _parameter: ClickParameter, incomplete: str) -> list[CompletionItem]:
         items = [CompletionItem(word) for word in map(str, words) if word.startswith(incomplete)]

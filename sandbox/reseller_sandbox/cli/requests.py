@@ -43,7 +43,7 @@ _SIGNING = ("header_prefix", "interfaces")
 
 
 def _require(pattern: str, takes: str) -> Callable[[click.Context, click.Parameter, str], str]:
-    """Return a click callback that rejects a word unless all of it matches ``pattern``."""
+    """Return a click callback that accepts a word only if ``pattern`` matches the whole word."""
 
     def checked(ctx: click.Context, param: click.Parameter, word: str) -> str:
         if re.fullmatch(pattern, word, re.DOTALL) is None:
@@ -306,7 +306,7 @@ def _ping(server: HttpTransport) -> str:
 
 
 def _ready_server(file: Path) -> HttpTransport:
-    """Return a transport to the server in a ready file. Raise ``Unreachable`` if it is missing."""
+    """Return a transport to the server of a ready file. Raise ``Unreachable`` if the file is missing."""
     try:
         content: Mapping[str, Any] = json.loads(file.read_bytes())
         return HttpTransport(content["url"], authority=content.get("authority"), timeout=5.0)

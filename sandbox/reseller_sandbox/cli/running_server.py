@@ -110,7 +110,7 @@ def _ready_file(path: str | None) -> Iterator[Callable[[Server], None]]:
         }
         draft = file.with_name(f".{file.name}.{os.getpid()}")
         draft.write_text(json.dumps(addresses) + "\n", "utf-8")
-        draft.replace(file)  # Rename it, so that readers never see an incomplete file.
+        draft.replace(file)  # Readers never see an incomplete file.
 
     try:
         yield write

@@ -25,7 +25,7 @@ def serve(settings: dict[str, Any]) -> None:
 @click.command("open", cls=Configured)
 @click.argument("file", type=click.Path(path_type=Path))
 def recording_open(file: Path, settings: dict[str, Any]) -> None:
-    """Replay the recording FILE, and serve its world with the journal, so that you can rewind it.
+    """Replay the recording FILE, and serve the recorded world. Then you can rewind this world.
 
     The world is in the state at the end of the recording. Its clock is frozen unless you give --no-frozen.
     You can use all settings of serve.

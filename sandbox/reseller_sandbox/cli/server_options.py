@@ -59,7 +59,7 @@ class ConfiguredServerCommand(ServerCommand, Configured):
 
 
 def _transport(options: dict[str, Any]) -> HttpTransport:
-    """Remove the server options from ``options``, and return the transport to that server.
+    """Remove the server options from ``options``, and return a transport to the selected server.
 
     Raise ``UsageError`` or ``BadSetting`` for an invalid option.
     """

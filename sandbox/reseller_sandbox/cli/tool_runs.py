@@ -42,7 +42,7 @@ _TOOLS: Mapping[str, tuple[type[Report], str]] = {
     "explore": (Exploration, "explorations"),
 }
 
-#: Maximum number of characters to print of a failed program's output, from the end.
+#: If a program fails, only the last characters of its output are printed: at most this number.
 _SHOWN = 4000
 
 
@@ -206,7 +206,7 @@ def _progress(tool: str) -> Iterator[Tell]:
 
 
 def _as_json(reports: Sequence[Report], together: str) -> Any:
-    """Return one report as JSON, or several as a list under ``together``, with sums of their numbers."""
+    """Return the JSON of one report, or the sums of several reports and their list under ``together``."""
     parts = [report.json() for report in reports]
     if len(reports) == 1 and not reports[0].test:
         return parts[0]

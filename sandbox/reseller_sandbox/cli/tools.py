@@ -145,8 +145,8 @@ def _in_one(value: Any) -> str:
     "--depth",
     type=click.IntRange(1, 2),
     default=1,
-    help="Faults in a run. With 2, also try a second fault on each request that your program sends because "
-    "of the first fault.",
+    help="Number of faults in a run. With 2, also try a second fault on each request that your program sends "
+    "because of the first fault.",
 )
 @click.option(
     "--assumptions", is_flag=True, help="Also try other values of assumptions on which an answer depended."

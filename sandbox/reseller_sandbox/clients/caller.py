@@ -1,4 +1,4 @@
-"""Sends requests to a sandbox without a socket. The adapters for all client libraries use it."""
+"""Sends requests to a sandbox without a socket, for the adapters of all client libraries."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Caller:
         self._world = "" if sandbox.world is sandbox.engine.default else sandbox.world.name
 
     def take(self, described: Callable[[], WSGIEnvironment], again: Again = FIRST) -> Reply:
-        """Send a request and return the reply. ``described`` returns a new WSGI environment per call."""
+        """Send a request and return the reply. Each call of ``described`` makes a new WSGI environment."""
         environ = described()
         environ[Env.SERVED], environ[Env.AGAIN] = "", again
         if self._world:
@@ -120,7 +120,7 @@ class Caller:
         if last:
             answer = answer.closing()
         later: Again | None = environ.get(Env.AGAIN)
-        # A route that a user added to the app does not change it.
+        # A route that a user added to the app leaves ``Env.AGAIN`` unchanged.
         if later is not None and later is not again:
             retake = partial(self.take, described, replace(later, aside=True))
             return Reply(answer, last, again=retake, after=later.after)

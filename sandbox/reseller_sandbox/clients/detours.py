@@ -16,7 +16,7 @@ Replacing: TypeAlias = Callable[[Callable[..., Any], Callable[[], tuple[Any, ...
 
 @contextmanager
 def detoured(owner: Any, name: str, entry: object, replacing: Replacing) -> Iterator[None]:
-    """Register ``entry`` (a fence or interception) for a function. The first entry replaces it.
+    """Register ``entry`` (a fence or interception) for a function. The first entry replaces the function.
 
     ``owner`` is the module or the class of the function. After the last entry ends, the original is restored,
     unless other code has replaced the function again.

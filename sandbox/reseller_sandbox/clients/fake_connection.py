@@ -1,4 +1,4 @@
-"""In-process imitation of a TCP connection: yields the bytes of responses, and pauses.
+"""In-process imitation of a TCP connection: yields pauses and the bytes of responses.
 
 Pauses are only counted, not waited for. If a pause is longer than the client's timeout, the client gets its
 timeout error immediately. Otherwise it gets its bytes immediately.
@@ -160,7 +160,7 @@ class FakeConnection:
                 seconds = next(steps)
             except StopIteration as end:
                 return bytes(end.value)
-            import anyio  # Present with httpx, the only caller of this method.
+            import anyio  # Only httpx calls this method, and httpx requires anyio.
 
             await anyio.sleep(seconds)
 

@@ -30,7 +30,7 @@ class NetworkRefused(RuntimeError):
 
 @dataclass(eq=False)
 class Fence:
-    """Allows this machine and ``hosts``. ``rule`` names the setting that forbids all other hosts."""
+    """Fence that allows this machine and ``hosts``. The setting ``rule`` forbids all other hosts."""
 
     hosts: frozenset[str]
     rule: str

@@ -28,14 +28,15 @@ Origin: TypeAlias = tuple[str, str, int]
 
 Others: TypeAlias = Literal["network", "refuse"]
 
-#: Client libraries that can be intercepted. The module ``with_NAME`` of each has ``DETOURS``, the library's
-#: methods that reach the network, and ``TRANSPORT``, the class that sends requests to a sandbox.
+#: Client libraries that can be intercepted. Each library has a module ``with_NAME``. In this module,
+#: ``DETOURS`` are the library's methods that reach the network. ``TRANSPORT`` is the class that sends
+#: requests to a sandbox.
 CLIENTS = ("httpx", "requests", "urllib3", "aiohttp")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Interception:
-    """Interception of requests to ``origins``, which go to a sandbox.
+    """Interception: requests to ``origins`` go to a sandbox.
 
     ``transports`` has the transport of each client library, by the name of the library. With ``others``, all
     other requests go to the network or are refused.
@@ -54,13 +55,13 @@ _OWN: ContextVar[tuple[Interception, ...]] = ContextVar("own", default=())
 def intercepting(
     sandbox: AnySandbox, urls: tuple[str, ...], others: Others, real_time: bool
 ) -> Iterator[None]:
-    """Redirect requests to ``urls`` to ``sandbox`` while the context lasts.
+    """While the context lasts, send requests for ``urls`` to ``sandbox`` instead.
 
     Refuse with ``invalid_parameter`` if ``urls`` or ``others`` is invalid.
     """
     if others not in ("network", "refuse"):
         near = nearest(str(others), ("network", "refuse"))
-        raise _invalid(f"others must be network or refuse, not {others!r}{near}")
+        raise _invalid(f"the parameter others must be network or refuse, not {others!r}{near}")
     if not urls:
         raise _invalid("intercept needs the URLs that the clients use, such as https://api.example.test")
     interception = Interception(frozenset(map(_parse_origin, urls)), others)
@@ -84,7 +85,7 @@ def intercepting(
 
 
 def _replacing(library: str, detour: Detour) -> Replacing:
-    """Return a builder of the method's replacement, which sends intercepted requests to a sandbox."""
+    """Return a function that builds a replacement of the method. The replacement intercepts requests."""
 
     def replacing(original: Callable[..., Any], known: Callable[[], tuple[Any, ...]]) -> Callable[..., Any]:
         @wraps(original)

@@ -46,7 +46,7 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
             self._sync, self._async = _Transport(connect), _AsyncTransport(connect)
         else:
             verify = trust(server.authority) if server.url.startswith("https:") else True
-            # Do not reuse connections: each belongs to one event loop, and the next request may use another.
+            # Do not reuse connections: each belongs to one event loop, and the next request may have another.
             alone = httpx.Limits(max_keepalive_connections=0)
             self._sync = httpx.HTTPTransport(verify=verify)
             self._async = httpx.AsyncHTTPTransport(verify=verify, limits=alone)

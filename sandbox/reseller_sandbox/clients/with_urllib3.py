@@ -128,7 +128,7 @@ def _pool_of_server(
 
     class Connection(kind):  # type: ignore[misc]  # HTTPConnection or HTTPSConnection
         def connect(self) -> None:
-            """Connect. For a client of plain HTTP, verify the certificate, because it has no such option."""
+            """Connect. Verify the certificate even if the client's URL begins with ``http:``."""
             if scheme == "http":
                 self.cert_reqs = "CERT_REQUIRED"
             super().connect()

@@ -9,7 +9,7 @@ from reseller_sandbox.registry.state import State
 
 
 def mermaid(state: State | None = None) -> str:
-    """Return the Mermaid diagram of the lifecycle under ``state``. ⏱ marks transitions by time.
+    """Return the Mermaid diagram of the lifecycle under ``state``. The sign ⏱ marks timed transitions.
 
     Actions that do not change the stage are in a note beside it.
     """

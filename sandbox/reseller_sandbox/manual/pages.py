@@ -57,7 +57,7 @@ class Manual:
         self.pages = {page.name: page for pages in self.parts.values() for page in pages}
 
     def page(self, name: str) -> Page:
-        """Return the page with this name or this last segment (``faults``). Raise ``UnknownPage``."""
+        """Return a page by its name or by the last segment of its name. Raise ``UnknownPage``."""
         page_name = name.strip("/").removesuffix(".md") or INDEX
         by_last = {name.rpartition("/")[2]: page for name, page in reversed(self.pages.items())}
         pages = {**by_last, **self.pages}

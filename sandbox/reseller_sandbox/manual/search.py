@@ -12,7 +12,7 @@ from reseller_sandbox.manual.pages import Manual, Page, unique_anchor
 #: Points for a word: in the title of a page, in the heading of a section, at each place in the text.
 TITLE, HEADING, TEXT = 8, 12, 1
 
-#: Maximum number of times that a word in the text of a section counts.
+#: Maximum number of occurrences of a word that count in the text of a section.
 MOST = 5
 
 

@@ -28,7 +28,7 @@ class PageSession(Shape):
 
 
 def _session(call: ControlCall) -> dict[str, Any]:
-    """Return the mark of the server's start, and the value for the page's header X-Sandbox-Change."""
+    """Return the id of this start of the server, and the value for the header X-Sandbox-Change."""
     return {"instance": call.request.instance, "change": call.control.gate.page_word}
 
 

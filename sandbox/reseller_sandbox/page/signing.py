@@ -1,4 +1,4 @@
-"""The routes that sign requests for the page as an account, and write requests as commands and code.
+"""Routes for the page: they sign requests with credentials, and write requests as commands and code.
 
 The headers follow the world's assumptions and the server's header prefix.
 """
@@ -79,7 +79,7 @@ def sign(call: ControlCall) -> Any:
     only_reads=True,
 )
 def copy(call: ControlCall) -> Any:
-    """Return commands and code that send a request, with headers that sign it now."""
+    """Return commands and code that send a request, including the headers that sign the request."""
     account, target, body, method = (call.arguments[key] for key in ("account", "target", "body", "method"))
     headers = dict(_signed(call, account, target, body).headers) if account else {}
     if body:

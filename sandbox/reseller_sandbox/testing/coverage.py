@@ -94,7 +94,7 @@ class Collector:
         self._problems: list[str] = []
 
     def collect(self, worlds: Sequence[Watched]) -> None:
-        """Add the coverage of a test that ends. Count only what is new in worlds that live longer."""
+        """Add the coverage of a test that ends. In worlds of several tests, count only new coverage."""
         known, self._known = self._known, {}
         for world in worlds:
             with suppress(Refused, Unreachable):  # The test may have deleted the world or stopped the server.

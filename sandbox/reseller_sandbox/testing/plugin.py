@@ -105,7 +105,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def reseller_sandboxes(pytestconfig: pytest.Config) -> Iterator[Sandboxes]:
-    """Yield the worlds of this run: fork one in a fixture of any scope, seed it, and fork it per test."""
+    """Yield the worlds of this run. A fixture of any scope can fork a world and seed it for its tests."""
     run = _sandboxes(pytestconfig)
     pytestconfig.stash[_RUN] = run
     if (collector := pytestconfig.pluginmanager.get_plugin(COVERAGE)) is not None:
@@ -139,7 +139,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """In strict mode, fail a passed test that leaves unapplied faults or actions, or advice."""
+    """In strict mode, fail a passed test that leaves advice, or an unapplied fault or action."""
     yield
     run = item.config.stash.get(_RUN, None)
     if run is not None and (lines := run.left_over(item)):
@@ -163,7 +163,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 def _sandboxes(config: pytest.Config) -> Sandboxes:
     from reseller_sandbox.server.collector import without_collections
 
-    with without_collections():  # Imported modules stay: a collection finds no garbage.
+    with without_collections():  # Imports leave no garbage to collect.
         from reseller_sandbox.settings import BadSetting
         from reseller_sandbox.testing.run import Sandboxes, mode_of, read_clock, read_strict
 

@@ -95,7 +95,7 @@ def _fail(reports: Sequence[pytest.TestReport], words: str) -> None:
 def _program(
     item: pytest.Item, run: Sandboxes, fails: Callable[[pytest.TestReport], bool]
 ) -> Callable[[Sandbox], Ended]:
-    """Return a program that runs a test in a given world. It fails if ``fails`` is true for a report."""
+    """Return a program that runs a test in a given world. The program fails if ``fails(report)`` is true."""
 
     def program(world: Sandbox) -> Ended:
         began = stopwatch()
@@ -124,7 +124,7 @@ def parse_exploration(texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 class ExploringTests(Reruns):
-    """Plugin that runs tests in every relevant order of requests: marked tests, or ``everything``."""
+    """Plugin that explores the marked tests, or all tests if ``everything`` is true."""
 
     def __init__(self, options: Mapping[str, Any], run: pytest.StashKey[Sandboxes], everything: bool) -> None:
         super().__init__(run)

@@ -40,7 +40,7 @@ LEFT_OVER = ("faults", "scheduled", "advice")
 
 
 class Marked(NamedTuple):
-    """Settings of a test: its world, the leftovers that fail it, and if its clock follows the test."""
+    """Settings of a test: its world, forbidden leftovers, and whether the world follows the test's time."""
 
     settings: dict[str, Any]
     strict: frozenset[str]
@@ -73,24 +73,30 @@ def read_marks(node: pytest.Item, strict: frozenset[str], follows: bool = False)
 def read_clock(value: object) -> bool:
     """Return True for the only value of the setting ``clock``. Raise ``BadSetting`` for another value."""
     if value != FOLLOW:
-        raise BadSetting(f"clock must be {FOLLOW}; it is {value!r}{nearest(str(value), (FOLLOW,))}")
+        raise BadSetting(
+            f"the setting clock must be {FOLLOW!r}; it is {value!r}{nearest(str(value), (FOLLOW,))}"
+        )
     return True
 
 
 def read_strict(setting: object) -> frozenset[str]:
-    """Return the kinds of ``LEFT_OVER`` in a setting: names, a string of names, or True for all.
+    """Return the kinds of leftovers that a setting selects.
 
-    Raise ``BadSetting`` for another name.
+    The setting is a list of names, a string of names, or True for all kinds in ``LEFT_OVER``. Raise
+    ``BadSetting`` for another name.
     """
     if isinstance(setting, bool):
         return frozenset(LEFT_OVER if setting else ())
     names = setting.replace(",", " ").split() if isinstance(setting, str) else setting
     if not isinstance(names, Iterable):
-        raise BadSetting(f"strict must be some of {', '.join(LEFT_OVER)}, True or False")
+        raise BadSetting(f"the setting strict must be True, False, or a choice of {', '.join(LEFT_OVER)}")
     for name in (names := list(names)):
         if name not in LEFT_OVER:
             known = ", ".join(LEFT_OVER)
-            raise BadSetting(f"strict must be some of {known}; it is {name!r}{nearest(str(name), LEFT_OVER)}")
+            raise BadSetting(
+                f"the setting strict must be a choice of {known}; it is {name!r}"
+                f"{nearest(str(name), LEFT_OVER)}"
+            )
     return frozenset(names)
 
 
@@ -116,7 +122,7 @@ class Watched(Sandbox):
     def follow_time(self) -> None:
         """Let the world's clock follow the tests' clock, which a test can freeze with freezegun."""
         if self._own_worlds is None:
-            with suppress(Refused):  # A world never goes back before its fixture.
+            with suppress(Refused):  # Refused if the time is before the start of the world.
                 self.clock.follow()
         else:
             world = self._own_worlds.find(self.transport.name)
@@ -296,7 +302,7 @@ def _running(
 
 
 def _fork_options(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of ``fork`` that give the world of ``settings`` on any server."""
+    """Return the options of ``fork`` that make a world with ``settings`` on any server."""
     described = Watched(**settings)
     assumed = {entry.name: entry.value for entry in described.assumptions.list().assumptions}
     return {"state": described.export(), "frozen": described.clock.frozen, "assume": assumed}
@@ -310,7 +316,7 @@ class _Seeded(Struct, frozen=True):
 
 
 class Sandboxes:
-    """Worlds of a test run. Fork one in a fixture of any scope, seed it, and fork it in each test.
+    """Worlds of a test run. A fixture of any scope can fork a world and seed it for its tests.
 
     ``folder`` is searched for a file with settings. Recordings of failed tests are written to ``kept``.
     """
@@ -367,7 +373,7 @@ class Sandboxes:
 
     @contextmanager
     def apart(self, node: pytest.Item) -> Iterator[Sandbox]:
-        """Yield a world for a test that runs repeatedly. Each run forks it. Release all at the end."""
+        """Yield a world for a test that runs repeatedly. Each run forks this world, which ends afterwards."""
         self.watcher.end()
         prepared = self.prepared(node)
         try:

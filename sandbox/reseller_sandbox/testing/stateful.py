@@ -86,12 +86,12 @@ class SandboxMachine(RuleBasedStateMachine):
 
     @rule(days=st.integers(1, 400))
     def time_passes(self, days: int) -> None:
-        """Advance the clock by days. Events that come due happen."""
+        """Advance the clock by days. Due events happen."""
         self.sandbox.clock.advance(f"P{days}D")
 
     @rule(hours=st.integers(1, 48))
     def hours_pass(self, hours: int) -> None:
-        """Advance the clock by hours. Events that come due happen."""
+        """Advance the clock by hours. Due events happen."""
         self.sandbox.clock.advance(f"PT{hours}H")
 
     @rule(data=st.data())
