@@ -87,7 +87,7 @@ PRESETS: Mapping[str, Preset] = {
 
 
 def preset_rules(preset: Preset, changes: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rules of a preset with the changes in ``changes``.
+    """Return the rules of a preset, with ``changes`` applied.
 
     ``name`` names all rules, and ``match`` and ``when`` are added to those of each rule. ``read_rules`` adds
     each other parameter to the rules whose kinds have this parameter.
@@ -194,7 +194,7 @@ def _rules_of(item: Any) -> tuple[list[Any], list[Mistake]]:
 
 
 def names_of(of: type) -> set[str]:
-    """Return the names of the parameters that ``of`` declares."""
+    """Return the names of the parameters that the class ``of`` declares."""
     return {parameter.name for parameter in declared(of)}
 
 

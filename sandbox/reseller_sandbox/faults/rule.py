@@ -48,7 +48,7 @@ _ON_THE_WIRE = frozenset({"method", "path", "headers", "query"})
 
 
 class Count(Struct, frozen=True):
-    """How often a rule matched a request and was applied, while the rule was in force.
+    """The numbers of matches and applications of a rule while the rule was in force.
 
     ``windows`` holds the windows of a rate limit, by account. If all accounts share one window, its key is
     an empty text.
@@ -126,7 +126,7 @@ _TO_COME = replace(
 
 
 class FaultRule(Struct, frozen=True, kw_only=True):
-    """A fault of one ``kind`` with the requests that it applies to.
+    """A rule that applies one ``kind`` of fault to the requests that it matches.
 
     Args:
         name: The name of the rule. Default: the name of its kind.
@@ -247,7 +247,7 @@ class FaultBook(Struct, frozen=True):
         counts = self.counts
         for name, (earlier, later) in strike.counted.items():
             count = self.count(name)
-            # The name may belong to a newer rule now, which did not count the request.
+            # A newer rule may have this name now. The newer rule did not count the request.
             if count.matched < later.matched:
                 continue
             windows = earlier.windows if count.windows is later.windows else count.windows

@@ -49,14 +49,14 @@ def spelt(value: object, between: str = ",") -> str:
 
 
 WORD = matching("[A-Za-z0-9][A-Za-z0-9_-]{0,39}", "a word of letters, digits, hyphens and underscores")
-KEY = structs.replace(WORD)  # a separate kind: ``calibrate`` tries keys of recorded bodies
+KEY = structs.replace(WORD)  # a copy, because ``calibrate`` tries other values for KEY than for WORD
 SECONDS = Kind({"type": "integer"}, _seconds, says="a number of seconds, or instant")
 VERSIONS = _separated("a version such as V2.0", "versions such as V2.0", r"[Vv][0-9]{1,4}\.[0-9]{1,4}")
 HEADERS = _separated("the name of a header", "names of headers", "[A-Za-z][A-Za-z0-9-]{0,63}")
 
 
 def one_of(name: str, values: str, *, observed: str = "") -> Any:
-    """Declare an assumption that accepts the comma-separated ``values``. The first is the default."""
+    """Declare an assumption with the choices in ``values``, separated by commas. The first is the default."""
     words = choice(*values.split(", "))
     return free(
         name, structs.replace(words, says=f"one of {values}"), values.partition(", ")[0], observed=observed
@@ -91,21 +91,21 @@ def free(
 
 @dataclass(frozen=True)
 class RegistryAssumptions:
-    """Assumptions about v3 and v2.0 alike.
+    """Assumptions that apply to both v3 and v2.0.
 
     Args:
         registry_hold: Whether the registrant can end its own hold (unlock, client_hold 0) while the registry
-            also holds the name. If accepted, the name stays suspended.
+            also holds the name. Even if the request is accepted, the name stays suspended.
         private_glue: Whether a glue record can have a private or documentation address (such as 10.0.0.1 or
             192.0.2.1).
         unknown_keys: Whether requests with unknown keys are accepted (the response header X-Sandbox-Ignored
             lists the keys) or refused.
         early_delete_refunds: The charges that a deletion within the add grace period refunds: registration
             and renewals, or only the registration.
-        transfer_lock_from: The start of the period in which a name cannot be transferred: its creation or its
-            last transfer, or only its creation.
-        autorenew_tries: How often the sandbox tries to renew a name automatically: once, at expiry, or also
-            every day while the name is overdue.
+        transfer_lock_from: The start of the period in which a name cannot be transferred: its last transfer
+            (its creation, if there was no transfer), or always its creation.
+        autorenew_tries: How often the sandbox tries to renew a name automatically: only once (at expiry), or
+            also every day while the name is overdue.
     """
 
     registry_hold: str = one_of("locks.registry_hold", "refused, accepted")
@@ -121,7 +121,7 @@ class V2Assumptions:
     """Assumptions about v2.0.
 
     Args:
-        versions: The versions in paths that the server accepts. V2.0 and v2.0 are equal.
+        versions: The versions that the server accepts in paths. V and v mean the same.
         token_headers: The headers that may carry the token (--token-header sets them).
         v2_http_status: The HTTP status of a v2.0 response: the code in its body, or always 200.
         customer_edit_by: How PUT /customer finds the customer: by mail (or by customer_id, if the request has
@@ -145,18 +145,18 @@ class V2Assumptions:
         phone_form: The accepted telephone numbers: any common form, or only the form of v3 (+380.441234567).
         active_orders: The orders of a customer that count as active: all except those with status 6, or only
             those with status 2.
-        premium_names: Whether v2.0, whose requests cannot agree to a price, charges the premium price for
-            registering, renewing and transferring a premium name, or refuses. If refused, the domain check
-            reports the name as unavailable.
+        premium_names: Whether v2.0 charges the premium price if a request registers, renews or transfers a
+            premium name, or refuses the request. A v2.0 request cannot agree to a price. If such requests are
+            refused, the domain check reports the name as unavailable.
         arriving_status: The status of a name during its transfer from another registrar: 1 or 0.
-        repeated_nameservers: Whether adding a name server that the domain already has, or removing a missing
-            one, is refused, or accepted without a change.
-        v2_name_form: The form of an internationalised name in responses: as the request wrote it (lists: in
-            Unicode), always in Unicode, or always in its xn-- form.
+        repeated_nameservers: Whether these requests are refused, or accepted without a change: to add a name
+            server that the domain already has, and to remove a name server that the domain does not have.
+        v2_name_form: The form of an internationalised name in responses: as the request wrote it (but in
+            Unicode in lists), always in Unicode, or always in its xn-- form.
         no_promotion: The promotion keys of a zone without a promotion: the regular price with an empty date,
             nulls, or no keys.
-        renew_maximum: The maximum in the error for a period that is too long to renew: the years that can
-            still be added, or the zone's maximum if the period exceeds that.
+        renew_maximum: The maximum in the error for a renewal period that is too long: always the years that
+            can still be added, or the zone's maximum if the period exceeds the zone's maximum.
         renew_date_end: Whether date_end in a renewal must be the new expiry date, or is ignored.
         license: The key of the licence number in the body of a registration.
     """
@@ -213,9 +213,9 @@ class V3Assumptions:
         availability_invalid: The status, in an availability response, of a name that is malformed or that its
             zone's rules forbid. The prices are 0.00 and the periods 0.
         availability_out_of_service: The status, in an availability response, of a free name whose zone is out
-            of service: the same as in a zone that the service does not offer, or available.
-        contacts_required: The contacts that createDomain requires. If a request omits another contact, the
-            domain gets the account's own contact.
+            of service: available, or the status for a zone that the service does not offer.
+        contacts_required: The contacts that createDomain requires. If a request omits a contact that is not
+            required, the domain gets the account's own contact.
         contacts_fields: The required fields of each contact: seven (name, address1, city, country, phone,
             email and zipcode), none, or all ten.
         contacts_left_out: Whether a field that setContacts omits from a contact keeps its value, as in v2.0,
@@ -231,14 +231,14 @@ class V3Assumptions:
             message.
         expired_status: The v3 status of an expired name, which is out of the DNS.
         transfer_outcome: The effect of approving, rejecting or cancelling a pending transfer: the transfer
-            ends at once. Otherwise, the transfer completes after the zone's transfer period.
+            ends at once. Without such a request, the transfer completes after the zone's transfer period.
         update_lock_covers: The changes that lockUpdate and client_update_prohibited forbid: name servers,
             contacts, glue records and the authorization code, or only a new registrant. Renewals and switches
             (lock, enableAutorenew, …) stay possible.
         get_domain_order_id: Whether getDomain accepts an order id in place of the name.
         v3_ids: Whether order-id and client-id are strings or integers.
-        name_form: The form of an internationalised name in responses: as the request wrote it (lists: in
-            Unicode), always in Unicode, or always in its xn-- form.
+        name_form: The form of an internationalised name in responses: as the request wrote it (but in
+            Unicode in lists), always in Unicode, or always in its xn-- form.
         repeated_switch: Whether a request that sets a switch (lock, lockTransfer, enableAutorenew, …) to its
             present state is accepted without a change, or refused.
         create_autorenew: The value of autorenewEnabled of a new name: as in the request (default: off), on,
@@ -302,7 +302,7 @@ class Assumptions(RegistryAssumptions, V2Assumptions, V3Assumptions):
     """All assumptions, each with its value."""
 
     def with_values(self, values: Mapping[str, object]) -> Assumptions:
-        """Return a copy of these assumptions with the new ``values``, by public name.
+        """Return a copy of these assumptions with new ``values``, whose keys are public names.
 
         Raise ``Within``, which names every mistake.
         """
@@ -384,7 +384,7 @@ def kinds() -> dict[str, Kind[Any]]:
 
 
 def alternative_values() -> dict[str, tuple[object, ...]]:
-    """Return the values of each assumption that ``sweep`` tries, by public name."""
+    """Return the values that ``sweep`` tries for each assumption, by public name."""
     return {name: tuple(field.metadata["alternatives"]) for name, field in _FIELDS.items()}
 
 

@@ -105,7 +105,7 @@ def parse_handle(text: str) -> str:
 
 
 def is_free(draft: Draft, handle: str) -> bool:
-    """Whether no account has a contact ``handle``. Handles are unique in the registry."""
+    """Whether ``handle`` is unused in all accounts. Handles are unique in the registry."""
     return handle not in draft.state.contacts
 
 
@@ -136,7 +136,7 @@ def add(
 
 
 def edit(draft: Draft, contact: Contact, changes: Mapping[str, str], extra: Mapping[str, object]) -> Contact:
-    """Change fields of a contact. Extra parameters that the fixture lacks are ignored.
+    """Change fields of a contact. Extra parameters that the fixture does not declare are ignored.
 
     Refuse with ``invalid_extra`` and ``invalid_contact``.
     """

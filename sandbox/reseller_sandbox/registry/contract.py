@@ -55,7 +55,7 @@ Contract = tuple[ApiOperation, ...]
 
 
 class Vocabulary:
-    """The operations and errors of the contract, to check the words of conditions.
+    """The operations and errors of the contract. Conditions on requests can only name these.
 
     Ids and names are computed on first use. ``errors`` maps the name of an interface (``v3``) to its errors.
     ``operation_at`` returns the operation that takes a method and a path, or None.

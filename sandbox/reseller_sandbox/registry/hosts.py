@@ -76,7 +76,7 @@ def parse_address(text: str, version: int | None = None) -> str:
         problem = f"is {kind} address, which no name server can have"
         raise bad_address(text, problem, version)
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
-        return f"::ffff:{address.ipv4_mapped}"  # ``str`` of such an address depends on the Python version
+        return f"::ffff:{address.ipv4_mapped}"  # ``str(address)`` would depend on the Python version
     return str(address)
 
 
@@ -97,7 +97,7 @@ def bad_address(text: str, problem: str, version: int | None = None) -> Refused:
 
 
 def _unmapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """Return the IPv4 address in an IPv4-mapped IPv6 address, or else ``address``."""
+    """Return the IPv4 address inside an IPv4-mapped IPv6 address. Return any other address unchanged."""
     return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
 
 
@@ -144,10 +144,10 @@ def parse_nameservers(
 
 
 def _glueless_below(state: State, account: int, server: str, domain: str) -> str | None:
-    """Return the domain below which ``server`` needs a glue record, or None.
+    """Return the parent domain of ``server`` if ``server`` needs a glue record, or None.
 
-    This is ``domain``, another domain of the account, or a free domain in a zone of the service. Return None
-    if the glue record exists.
+    The parent is ``domain``, another domain of the account, or a free domain in a zone of the service. Return
+    None if the glue record exists.
     """
     if server in state.hosts:
         return None

@@ -254,7 +254,7 @@ class Ordered(Generic[Key]):
         return self._leaves[0][0] if self._leaves else None
 
     def beginning(self, prefix: tuple[Any, ...], start: int = 0) -> Iterator[Key]:
-        """Yield the keys that begin with ``prefix``, in order, without the first ``start``."""
+        """Yield the keys that begin with ``prefix``, in order. Skip the first ``start`` of these keys."""
         width = len(prefix)
         for key in self.walk(self.rank(prefix) + start):
             if key[:width] != prefix:

@@ -49,7 +49,7 @@ def charge(draft: Draft, order: Order, amount: Decimal, purpose: Purpose, years:
 
 
 def refund(draft: Draft, entries: Iterable[int]) -> Decimal:
-    """Refund the charges with these ids of ledger entries. Return the refunded sum."""
+    """Refund the charges whose ids are in ``entries``. Return the refunded sum."""
     total = money.NOTHING
     for number in entries:
         charged = draft.state.ledger[number]
@@ -65,7 +65,7 @@ def adjust(draft: Draft, account: Account, amount: Decimal) -> LedgerEntry:
 
 
 def total(draft: Draft, entries: Iterable[int]) -> Decimal:
-    """Return the sum of the charges with these ids of ledger entries, as a positive amount."""
+    """Return the sum of the charges whose ids are in ``entries``, as a positive amount."""
     amounts = [draft.state.ledger[number].amount for number in entries]
     return -sum(amounts, money.NOTHING)
 

@@ -341,7 +341,8 @@ def _carried_out(draft: Draft, order: Order, years: int, price: Cost, stage: Sta
     return Placed(enter(draft, renewed, stage), ledger.total(draft, paid))
 
 
-#: Part of the reason if the balance is too low. The advice finds events of failed renewals by these words.
+#: These words are in the reason if the balance is too low. By these words, the package ``advice`` finds the
+#: events of failed renewals.
 UNPAID = "are needed and the balance is"
 
 

@@ -31,7 +31,7 @@ class Shard(Struct, frozen=True):
         return name if not self.name or self.owns(name) else f"{self.name}-{name}"
 
     def unique(self, name: str) -> str:
-        """Return ``name`` with a prefix that no other start of a shard uses."""
+        """Return ``name`` with a prefix that is unique to this start of the shard."""
         return f"{self.name}-{self.instance}-{name}" if self.name else name
 
     def bare(self, named: str) -> str:
@@ -43,7 +43,7 @@ class Shard(Struct, frozen=True):
         return bool(self.name) and name.startswith(f"{self.name}-")
 
     def elsewhere(self, name: str) -> str:
-        """Return an error phrase about the shard that created ``name``, or an empty string.
+        """Return an error phrase that names the creator (a shard) of ``name``, or an empty string.
 
         If this shard created ``name``, the phrase says that the shard has restarted or deleted the world.
         """

@@ -53,7 +53,7 @@ class State(Struct, frozen=True):
     seed: str = "sandbox"
     #: The extra parameters that contacts can have, each with the pattern of its values.
     contact_params: tuple[tuple[str, str], ...] = ()
-    #: The stages whose possible actions the fixture overrides, each with these actions.
+    #: The stages for which the fixture overrides the possible actions, each with its new actions.
     permits: tuple[tuple[Stage, tuple[Action, ...]], ...] = ()
     accounts: HashTrieMap[int, Account] = _map()
     customers: HashTrieMap[int, Customer] = _map()
@@ -132,7 +132,7 @@ class _StateBuilder:
 
     def _reindex(self, table: Table, before: Any, after: Any) -> None:
         old, new = table.entries(before), table.entries(after)
-        # Duplicate entries are possible, if a stage ends when it begins.
+        # ``due`` can contain an entry twice, if a stage ends at the instant at which it begins.
         self.due += [entry for name, entry, _ in new if name == "calendar"]
         for entry in old:
             name, key, value = entry

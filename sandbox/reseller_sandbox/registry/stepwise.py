@@ -24,7 +24,7 @@ LONG, _FEW = 1 << 18, 16
 
 
 def stepwise(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield ``items``. A function in C, such as ``list``, then does not block other threads."""
+    """Yield ``items`` one by one. A function in C that reads them, such as ``list``, blocks no thread."""
     for item in items:  # noqa: UP028 - ``yield from`` does not let other threads run
         yield item
 

@@ -138,7 +138,7 @@ def set_premium(
         )
     elif renewal is not None or transfer is not None:
         raise Refused(
-            INVALID_PARAMETER, problems="set_premium with renewal or transfer requires registration"
+            INVALID_PARAMETER, problems="set_premium requires registration if renewal or transfer is given"
         )
     draft.put(replace(zone, premium=premium or None))
     return RegistryEvent(at=draft.now, event="set_premium", subject=domain)
@@ -166,7 +166,9 @@ def adjust_balance(
         to: The new balance.
     """
     if (by is None) is (to is None):
-        raise Refused(INVALID_PARAMETER, problems="adjust_balance requires either by or to")
+        raise Refused(
+            INVALID_PARAMETER, problems="adjust_balance requires exactly one of these parameters: by, to"
+        )
     account_record = find_account(draft.state, account)
     amount = CHANGE(by) if by is not None else CHANGE(to) - account_record.balance
     if amount:

@@ -155,7 +155,10 @@ def schedule(
     resolve.
     """
     if (at is None) is (after is None):
-        raise Refused(INVALID_PARAMETER, problems="a scheduled action requires either at or after")
+        raise Refused(
+            INVALID_PARAMETER,
+            problems="a scheduled action requires exactly one of these parameters: at, after",
+        )
     require_possible(draft, action, arguments, PERMANENT)
     after = None if after is None else awaited(after)
     scheduled = ScheduledAction(
@@ -169,7 +172,7 @@ def schedule(
 def require_possible(
     draft: Draft, action: str, arguments: Mapping[str, Any], permanent: Container[Rule]
 ) -> None:
-    """Try ``action`` on a copy of ``draft``. Raise its refusal if ``permanent`` has the rule."""
+    """Try ``action`` on a copy of ``draft``. If a rule in ``permanent`` refuses it, raise the refusal."""
     trial = Draft(draft.state, draft.now, draft.assumed, draft.cause)
     try:
         ACTIONS[action](trial, **arguments)
@@ -210,7 +213,7 @@ def awaited(match: Match) -> Match:
 
 
 def waiting_for(state: State, request: Request) -> Iterator[ScheduledAction]:
-    """Yield the scheduled actions that ``request`` triggers, after its response."""
+    """Yield the scheduled actions that ``request`` triggers. Its response must be complete."""
     for (number,) in state.waiting:
         scheduled = state.scheduled[number]
         if scheduled.after is not None and scheduled.after(request):

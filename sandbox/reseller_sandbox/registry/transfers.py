@@ -167,7 +167,7 @@ def cancel(draft: Draft, account: Account, name: str) -> Transfer:
 
 
 def _pending(draft: Draft, account: Account, name: str, side: str, action: Action) -> Transfer:
-    """Return the domain's pending transfer, if the account's order is its ``side``.
+    """Return the domain's pending transfer. Its order ``side`` must be the account's order.
 
     ``side`` is ``gaining_order`` or ``losing_order``. Refuse if there is no such transfer, or if the order's
     stage forbids ``action``.
@@ -216,7 +216,7 @@ def fail(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
 
 
 def fail_pending(draft: Draft, name: str) -> Transfer | None:
-    """End the pending transfer of a domain that is released or deleted, if it has one.
+    """End the pending transfer, if there is one, of a domain that is released or deleted.
 
     Return the ended transfer, or None.
     """

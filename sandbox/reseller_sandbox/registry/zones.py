@@ -71,7 +71,7 @@ def require_period(name: str, years: int, least: int, most: int, reason: str = "
 
 
 def offers_privacy(zone: Zone, assumed: Assumptions) -> bool:
-    """Whether the zone offers whois protection, so that the zone has a price for it.
+    """Whether the zone offers whois protection, which means that the zone has a price for it.
 
     Without a price, refuse with ``privacy_not_offered`` if the assumption ``v3.privacy.not_offered`` is
     ``refused``.

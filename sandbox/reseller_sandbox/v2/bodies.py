@@ -112,7 +112,7 @@ def load(schema: Shape, body: Mapping[str, Any], assumed: Assumptions) -> dict[s
 
 
 def text(value: Any) -> str:
-    """Return ``value`` if it is a string, and otherwise its JSON, shortened."""
+    """Return ``value`` if it is a string, or else the shortened JSON of ``value``."""
     return (
         value if isinstance(value, str) else cut(json.dumps(value, ensure_ascii=False, default=str), _LONGEST)
     )
@@ -160,11 +160,13 @@ def _place(form: dict[str, Any], key: str, value: FormText) -> None:
 
 
 def _twice(key: str) -> Refused:
-    return Refused(r.MALFORMED_BODY, problem=f"the key {key[:60]!r} comes twice, or as both a value and more")
+    return Refused(
+        r.MALFORMED_BODY, problem=f"the key {key[:60]!r} comes twice, or has both a value and parts"
+    )
 
 
 def _arrays(value: Any) -> Any:
-    """Return ``value`` with each object whose keys are all numbers replaced by an array."""
+    """Return a copy of ``value`` in which an object becomes an array if all its keys are numbers."""
     if not isinstance(value, dict):
         return value
     if all(key.isascii() and key.isdigit() and len(key) < 10 for key in value):

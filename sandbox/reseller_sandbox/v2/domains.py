@@ -39,7 +39,7 @@ from reseller_sandbox.worlds import World
 
 
 class Either(fields.Raw):
-    """Field for a boolean, which ``v2.domain_check.avail`` may change into a string."""
+    """Field for a boolean. The assumption ``v2.domain_check.avail`` can turn it into a string."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
         """Return the type that ``v2.domain_check.avail`` chooses."""
@@ -272,7 +272,7 @@ class Changes(Shape):
 )
 @route("v2.domain.edit", "PUT", NAME_PATH, body=Changes(), answer=Done())
 def edit(call: Call) -> dict[str, Any]:
-    """Change the statuses, contacts and name servers of a domain, or nothing if one change is refused.
+    """Change the statuses, contacts and name servers of a domain. If one change is refused, none is made.
 
     The zone may charge a fee for a new registrant. While updates are prohibited, the same changes are
     forbidden as in v3.

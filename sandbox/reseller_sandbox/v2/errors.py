@@ -259,7 +259,8 @@ EXCEPTIONS: Mapping[str, ErrorMappings] = {
     "v2.transfer.reject": {**_OTHER_NAME, **_TRANSFER},
     "v2.host.check": _HOST,
     "v2.host.create": {**_HOST, r.INVALID_PARAMETER: ErrorMapping(NOT_ENOUGH, "field")},
-    # "Not enough parameter" is documented only for create. For edit, a missing address is an unknown type.
+    # "Not enough parameter" is documented only for create. In edit, a missing address gets the error for an
+    # unknown type of address.
     "v2.host.edit": {
         **_HOST,
         r.MISSING_PARAMETER: ErrorMapping(IP_TYPE, "field"),

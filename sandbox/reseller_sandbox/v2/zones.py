@@ -129,7 +129,7 @@ class Zones(Done):
     answer=Zones(),
 )
 def zones(call: Call) -> dict[str, Any]:
-    """Return the zones of a type, or all zones, by name. For an unknown type, return no zones."""
+    """Return the zones of a type, or all zones, sorted by name. For an unknown type, return no zones."""
     arguments, state = call.arguments, call.draft.state
     of_type = [
         state.zones[name]

@@ -213,7 +213,7 @@ Both elements can be in the query string instead of the headers, under the same 
     def _readings(self, request: RequestContext, key: str) -> Iterator[Reading]:
         """Yield every string that the client may have signed, the likeliest first.
 
-        They are made lazily, because the first one is usually right. Some occur twice.
+        The strings are made lazily, because the first string is usually right. Some strings occur twice.
         """
         name, payloads = key.encode(), _payloads(request.body)
         if "?" not in request.target:
@@ -226,7 +226,7 @@ Both elements can be in the query string instead of the headers, under the same 
                     yield Reading(name, where, data, endpoint, payload, query, decoded)
 
     def _targets(self, request: RequestContext) -> Iterator[tuple[str, str]]:
-        """Yield each target that may be signed, preceded by its value of ``v3.signature.query``."""
+        """Yield each target that may be signed, as a pair: value of ``v3.signature.query``, target."""
         if "?" not in request.target:
             yield "", request.target
             return
@@ -240,7 +240,7 @@ Both elements can be in the query string instead of the headers, under the same 
         yield "included", _joined(path, [part for name, part in named if name != self._signature_name])
 
     def _endpoints(self, request: RequestContext, target: str) -> Iterator[tuple[str, bytes, bool]]:
-        """Yield each form of the URL that may be signed: kind, bytes, and whether they are decoded."""
+        """Yield the forms of the URL that may be signed: the kind, the bytes, whether they are decoded."""
         sent = [target.encode("latin-1", "replace")]
         if request.prefix:
             sent.append(sent[0].removeprefix(request.prefix.encode()))

@@ -84,5 +84,5 @@ def enable_autorenew(call: Call) -> dict[str, Any]:
 
 @_row("disableAutorenew", Envelope())
 def disable_autorenew(call: Call) -> dict[str, Any]:
-    """Switch off the automatic renewal of a domain. It then expires."""
+    """Switch off the automatic renewal of a domain. The domain then expires unless you renew it."""
     return path_envelope(call, orders.set_autorenew(call.draft, own_order(call), False))

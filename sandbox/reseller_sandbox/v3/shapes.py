@@ -74,7 +74,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
 
 @cache
 def wire_names_below(path: str) -> Mapping[str, str]:
-    """Return the wire names. The names of roles begin with ``path`` (``contacts.reg-contact``)."""
+    """Return the wire names, with ``path`` before the names of roles (``contacts.reg-contact``)."""
     return {**WIRE_NAMES, **{role: f"{path}.{WIRE_NAMES[role]}" for role in ROLES}}
 
 

@@ -108,7 +108,7 @@ def wrong_strings(reading: Reading, method: bytes) -> Iterator[Wrong]:
 
 
 def _spellings(where: bytes) -> Iterator[bytes]:
-    """Yield ``where`` in other spellings: percent-encoded differently, or names in Unicode or ASCII."""
+    """Yield other spellings of ``where``: with other percent-encoding, or with names in Unicode or ASCII."""
     yield quote(where, _ASCII).encode()
     yield _ESCAPE.sub(lambda escape: escape[0].lower(), where)
     yield _ESCAPE.sub(lambda escape: escape[0].upper(), where)

@@ -148,7 +148,7 @@ def _decide(call: Call, decide: Callable[[Draft, Account, str], Transfer], word:
     return {"domainName": name, "message": f"The transfer of {name} is {word}."}
 
 
-# Authorization codes, which another registrar needs to request a domain
+# Authorization codes, which another registrar needs to request the transfer of a domain
 
 
 class Code(Shape):

@@ -16,7 +16,8 @@ from functools import lru_cache, partial
 from dateutil.relativedelta import relativedelta
 from msgspec import Struct
 
-#: The range of a world's clock. Every term and grace period before and after still fits ``datetime``.
+#: The range of a world's clock. Terms and grace periods can begin or end outside this range, and their dates
+#: still fit ``datetime``.
 EARLIEST = datetime(1985, 1, 1, tzinfo=UTC)
 LATEST = datetime(2900, 1, 1, tzinfo=UTC)
 

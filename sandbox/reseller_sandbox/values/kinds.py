@@ -63,7 +63,7 @@ def _unchanged(value: Any) -> Any:
 
 
 class Kind(Struct, Generic[T], frozen=True, eq=False):
-    """A kind of values: a JSON Schema, a function that reads a value, and one that writes.
+    """A kind of values: a JSON Schema, a function that reads a value, and a function that writes it.
 
     ``schema`` is the JSON Schema, or a function that returns it. ``read`` also accepts values that it has
     already read. Its ValueError has a message without the parameter's name (``must be a string``). ``write``
@@ -236,7 +236,9 @@ def _instant(value: Any) -> datetime:
         return instant_given(value if isinstance(value, str) else value.isoformat())
     except (AttributeError, ValueError):
         years = f"from {EARLIEST.year} to {LATEST.year}"
-        raise ValueError(f"must be an instant {years}, such as 2026-01-31T12:00:00Z, or real") from None
+        raise ValueError(
+            f"must be an instant {years}, such as 2026-01-31T12:00:00Z, or the word real"
+        ) from None
 
 
 def _duration(value: Any) -> relativedelta:
@@ -291,7 +293,7 @@ def json_value(raw: Any, depth: int = 0) -> Any:
 
 
 def choice(*words: str, synonyms: Synonyms = MappingProxyType({})) -> Kind[str]:
-    """Return a kind that accepts one of ``words``. The error for a synonym suggests a word.
+    """Return a kind that accepts one of ``words``. The error for a synonym suggests the right word.
 
     ``words`` can be members of a ``StrEnum``, and values are then read as members.
     """
@@ -474,9 +476,10 @@ def table(
 
 
 def either(otherwise: Kind[Any], *objects: Kind[Any]) -> Kind[Any]:
-    """Return a kind that accepts values of ``otherwise``, and objects of one of ``objects``.
+    """Return a kind that reads an object by one of the kinds ``objects``, and other values by ``otherwise``.
 
-    The first kind whose required keys are all present reads an object, or else the last kind.
+    An object is read by the first kind whose required keys are all present. If there is none, the last kind
+    reads the object.
     """
 
     def for_object(value: Mapping[str, Any]) -> Kind[Any]:

@@ -42,7 +42,7 @@ def name_spelt(glob: str) -> str:
 
 
 def _outcome(value: Any) -> str:
-    """Read an outcome. ``contract.unknown`` checks later whether such an outcome exists."""
+    """Read an outcome. ``contract.unknown`` checks later whether the outcome exists."""
     if isinstance(value, str) and 0 < len(value) <= _LONGEST_WORD:
         require_whole_letters(value)
         return value
@@ -121,7 +121,7 @@ GLOBS_BY_PATH = table(
 )
 
 
-#: The operation id of a request that is for no operation of the API.
+#: The operation id of a request that calls no operation of the API.
 NO_OPERATION = "-"
 
 #: The prefix of the operation id of a request with a canned answer (``canned.NAME``).
@@ -202,7 +202,7 @@ class Request(Protocol):
 
 
 class Miss(Struct, frozen=True):
-    """A difference between a request and a condition (``what``)."""
+    """A difference between a request and a condition. ``what`` names the part that differs."""
 
     what: str
     expected: Any

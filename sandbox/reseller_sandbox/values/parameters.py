@@ -275,9 +275,9 @@ def read(known: Sequence[Parameter], raw: Mapping[str, Any]) -> tuple[dict[str, 
 
 
 def _unknown_names(named: Mapping[str, Parameter], values: Mapping[str, Any]) -> list[Mistake]:
-    """Return a mistake for each unknown name, which suggests a name or lists the known names.
+    """Return a mistake for each unknown name. The mistake suggests a known name, or lists the known names.
 
-    If the name is a key of a nested object, the mistake suggests that object.
+    If the unknown name is a key of a nested object, the mistake suggests that object.
     """
     unknown = [name for name in values if name not in named][: MOST_MISTAKES + 1]
     if not unknown:

@@ -119,7 +119,7 @@ class Error(FaultKind, frozen=True, kw_only=True):
     retry_after: Annotated[int | None, whole(0, DAY)] = None
 
     def mistakes(self) -> Iterator[Mistake]:
-        """Require an error or a status, and only parameters that go with it."""
+        """Require an error or a raw status. Reject parameters that are only for the other one."""
         if self.error is None and self.status is None:
             yield Mistake((), "requires an error or a status")
         for key in ("body", "content_type") if self.error is not None else ("facts",):

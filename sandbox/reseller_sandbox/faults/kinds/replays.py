@@ -34,7 +34,7 @@ class Duplicate(FaultKind, frozen=True, kw_only=True):
 
 
 class Stale(FaultKind, frozen=True, kw_only=True):
-    """Answer a request that only reads from an earlier state of the world.
+    """Answer from an earlier state of the world, if the request only reads.
 
     The state is the one before the world's last commits. A request that changes nothing makes no commit. The
     fault looks back no further than the journal does.

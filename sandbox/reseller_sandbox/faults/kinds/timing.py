@@ -39,7 +39,7 @@ class Latency(FaultKind, frozen=True, kw_only=True):
     sigma: Annotated[float, number(0, 5)] = 0.5
 
     def mistakes(self) -> Iterator[Mistake]:
-        """Require exactly one of: seconds; min and max; median, with sigma and max if wanted."""
+        """Require exactly one of: seconds; min and max; median (optionally with sigma and max)."""
         fixed, even, lognormal = (value is not None for value in (self.seconds, self.min, self.median))
         if fixed + even + lognormal != 1 or (fixed and self.max is not None):
             yield Mistake((), "requires seconds, or min and max, or median with sigma and max")
