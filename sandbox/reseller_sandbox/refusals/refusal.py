@@ -47,7 +47,7 @@ class Wording(Struct, frozen=True):
         return self.words.get(term, term.value)
 
     def with_words(self, sentence: str) -> str:
-        """Return ``sentence`` with each ``{TERM}`` replaced. Placeholders of facts stay."""
+        """Return ``sentence`` with each ``{TERM}`` replaced. The placeholders for facts remain."""
         return _TERM.sub(lambda place: self.word(Term[place[1]]), sentence)
 
     def worded(self, fact: object) -> object:

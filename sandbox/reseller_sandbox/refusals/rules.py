@@ -296,7 +296,7 @@ INTERNAL_ERROR = internal(
     where="",
 )
 
-# Errors of a service that is out of order. Faults inject them, even if the contract lacks them.
+# Errors of a broken or overloaded service. Faults inject these errors, even if the contract lacks them.
 RATE_LIMITED = limit(
     "More than {limit} requests in {window} seconds; try again in {left} seconds.",
     "try again in {left} seconds",

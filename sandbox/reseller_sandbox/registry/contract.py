@@ -1,4 +1,4 @@
-"""The reseller API as data: its operations, and the words for conditions on requests."""
+"""The operations and errors of the reseller API, and the reading of conditions on requests."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from reseller_sandbox.registry.model import (
     Zone,
 )
 
-#: An entry of the calendar: an instant, a key of ``HOLDERS``, and the key of the record that changes then.
+#: An entry of the calendar: an instant, a key of ``HOLDERS``, and the key of the record that is due.
 Due = tuple[datetime, str, Any]
 Dues = tuple[Due, ...]
 

@@ -158,7 +158,7 @@ _PROCESSED = frozenset(row.stage for row in TIMED if row.period is PROCESSING)
 
 
 def timed_transitions(stage: Stage) -> Sequence[TimedTransition]:
-    """Return the transitions that end ``stage``, without the daily renewal attempt."""
+    """Return the transitions that end ``stage``, except the daily renewal attempt."""
     return _TRANSITIONS[stage]
 
 

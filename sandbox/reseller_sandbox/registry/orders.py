@@ -126,7 +126,7 @@ def _same(draft: Draft, order: Order, role: str, contact: ContactInput) -> bool:
 
 
 def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -> Order:
-    """Set or clear a ``flag`` of a domain with ``action``, which must be possible.
+    """Set or clear a ``flag`` of a domain. The life cycle must permit ``action`` now.
 
     If the flag already has that value, the assumption ``v3.switches.repeated`` can refuse the action.
     """

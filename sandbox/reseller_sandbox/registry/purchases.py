@@ -96,7 +96,7 @@ def new_code(draft: Draft) -> str:
 
 
 def new_order(draft: Draft, account: Account, purchase: Purchase, **more: Any) -> Order:
-    """Return an order for ``purchase`` with a new id. The caller writes the order.
+    """Return an order for ``purchase`` with a new id. The caller must add it to the draft.
 
     ``more`` are additional fields of the order.
     """
@@ -259,7 +259,7 @@ def registration_order(
     contacts: RoleHandles | None = None,
     **more: Any,
 ) -> Order:
-    """Return an order for a registration, with a new id. The caller writes the order.
+    """Return an order for a registration, with a new id. The caller must add it to the draft.
 
     Without ``contacts``, the order has the account's contact in all roles. ``more`` are additional fields of
     the order.

@@ -102,7 +102,7 @@ def request(call: Call) -> dict[str, Any]:
 
 @_row("status", "GET", _ONE)
 def status(call: Call) -> dict[str, Any]:
-    """Return the status of a domain's latest transfer. The account must be one of its parties."""
+    """Return the status of a domain's latest transfer. The account must be a party to this transfer."""
     transfer = transfers.latest(call.draft, call.account, _name(call))
     plain = call.assumed.transfer_status == "plain"
     return done(transfer_status=_PLAIN[transfer.status] if plain else str(transfer.status))

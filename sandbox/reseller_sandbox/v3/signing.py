@@ -46,7 +46,7 @@ class Reading(NamedTuple):
         return self.key + self.where + self.data
 
     def allowed(self, assumed: Assumptions) -> bool:
-        """Whether the assumptions accept this reading. Irrelevant assumptions are not looked up."""
+        """Whether the assumptions accept this reading. Only relevant assumptions are read."""
         return (
             assumed.signature_endpoint in ("any", self.endpoint)
             and (self.payload == "body" or assumed.signature_payload in ("any", self.payload))

@@ -1,4 +1,4 @@
-"""Optional packages: the error message if such a package is not installed."""
+"""The error message for a feature whose optional package is not installed."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ _MOST_DIGITS = 100
 #: The largest number that a setting or a parameter can have.
 MOST = 10**9
 
-#: The number of mistakes in one value after which a kind stops. Checking a long list takes time.
+#: A kind stops after this number of mistakes in one value, because checking a long list takes time.
 MOST_MISTAKES = 1000
 
 #: A day in seconds.
@@ -523,7 +523,7 @@ INSTANT = Kind({"type": "string", "format": "date-time"}, _instant, wire)
 DURATION = Kind(_NUMBER_OR_TEXT, _duration, duration_text)
 AMOUNT = Kind(_NUMBER_OR_TEXT, money.read_price, money.write)
 CHANGE = Kind(_NUMBER_OR_TEXT, money.read, money.write)
-#: An amount that is a balance or a ledger entry, and can be larger than a price.
+#: The amount of a balance or of a ledger entry. It can be larger than a price.
 BALANCE = Kind(_NUMBER_OR_TEXT, lambda amount: money.read(amount, money.MOST_KEPT), money.write)
 WHEN = Kind(_NUMBER_OR_TEXT, _when)
 #: An object of JSON values.

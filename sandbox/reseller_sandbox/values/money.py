@@ -1,4 +1,4 @@
-"""Money: the precision, reading and writing of amounts, in all interfaces alike.
+"""Amounts of money: their precision, reading and writing, the same in all interfaces.
 
 An amount is a ``Decimal`` in the account's currency with at most ``FINEST`` fraction digits. The registry's
 sums and products never need more digits.
@@ -17,7 +17,7 @@ USUAL = 2
 #: Zero. Every sum starts with this value, because a sum must have at least ``USUAL`` fraction digits.
 NOTHING = Decimal("0.00")
 
-#: Prices and changes of a balance must be less, so that a JSON number holds all their digits.
+#: Prices, and changes of a balance, must be less than this amount, so that a JSON number holds all digits.
 MOST = 10**9
 
 #: Balances and ledger entries must be less than this amount.

@@ -79,7 +79,7 @@ def to_unicode(name: str) -> str:
     return _decoded(name) if "xn--" in name else name
 
 
-@lru_cache(maxsize=1 << 15)  # a search in 100,000 names decodes about this many
+@lru_cache(maxsize=1 << 15)  # a search in a world with 100,000 names decodes about this many
 def _decoded(name: str) -> str:
     import idna
 

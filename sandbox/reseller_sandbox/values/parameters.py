@@ -254,7 +254,7 @@ def read_by(known: Sequence[Parameter], raw: Mapping[str, Any]) -> dict[str, Any
 
 
 def read(known: Sequence[Parameter], raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[Mistake]]:
-    """Read ``raw`` by the ``known`` parameters. Return the valid values and all mistakes."""
+    """Read the values in ``raw`` as ``known`` parameters. Return the valid values and all mistakes."""
     named = {parameter.name: parameter for parameter in known}
     wrong = _unknown_names(named, raw)
     values = {name: plain(value) for name, value in raw.items() if value is not None and name in named}

@@ -32,7 +32,7 @@ Synonyms = Mapping[str, Sequence[str]]
 
 
 def nearest(word: str, known: Iterable[str], synonyms: Synonyms = MappingProxyType({})) -> str:
-    """Return the end of an error about ``word`` (``; did you mean name?``), or an empty string.
+    """Return a suggestion to add to an error about ``word`` (``; did you mean name?``), or "".
 
     A known word with ``word`` as a synonym takes precedence over a word with a similar spelling.
     """
@@ -61,7 +61,7 @@ def shortened(value: object) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Return ``text``, cut to ``most`` characters. The last one is then an ellipsis."""
+    """Return ``text`` with at most ``most`` characters. A cut text ends with an ellipsis."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
