@@ -50,7 +50,7 @@ def test_placeholders_of_an_answer_are_filled_from_the_request_and_the_registry(
     assert (answer.status, answer.json) == (201, {"id": 1, "type": "A", "t": "60 s", "all": sent})
 
 
-def test_the_first_canned_answer_that_matches_method_path_and_body_is_returned(
+def test_the_first_canned_answer_that_matches_the_request_is_returned(
     sandbox: Sandbox, api: Api, subtests: pytest.Subtests
 ) -> None:
     sandbox.answers.add("/dns/{zone}", method="POST", request_body={"type": "M*", "ttl": 60}, body="both")
@@ -150,7 +150,7 @@ def test_faults_and_scheduled_actions_apply_to_requests_with_canned_answers(
     assert sandbox.accounts["poor"].balance == 7
 
 
-def test_canned_answers_are_in_exports_recordings_and_diffs(sandbox: Sandbox, api: Api) -> None:
+def test_exports_and_recordings_and_diffs_contain_canned_answers(sandbox: Sandbox, api: Api) -> None:
     sandbox.answers.add(**ZONE)
     sandbox.answers.add("/job", sequence=[{"status": 202}, {"body": {"n": 1.5}}], name="job")
     api.call("GET", "/job")

@@ -26,7 +26,7 @@ def test_every_benchmark_runs_and_writes_its_report(tmp_path: Path) -> None:
     assert re.findall(r"^### (\w+)", page.read_text(), re.MULTILINE) == [part.capitalize() for part in PARTS]
 
 
-def test_a_benchmark_report_has_medians_spreads_and_missed_goals() -> None:
+def test_a_benchmark_report_has_the_medians_the_spreads_and_the_missed_goals() -> None:
     results: list[Figure | str] = [
         Figure("v3 balance", "µs", (900, 1000, 1250)),
         Figure("v3 balance", "× bare", (1.5, 2.25, 1.75), 1.5),

@@ -57,7 +57,7 @@ def offered(shell: str, home: Path, words: str) -> set[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shell", ASKS)
-def test_a_shell_completes_commands_options_and_values(shell: str, tmp_path: Path) -> None:
+def test_a_shell_completes_commands_and_options_and_values(shell: str, tmp_path: Path) -> None:
     program(shell)
     assert install(shell, str(tmp_path)).status == 0
     assert {"clock", "completion"} <= offered(shell, tmp_path, "c")

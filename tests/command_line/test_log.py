@@ -92,7 +92,7 @@ def programs() -> Iterator[LogRecord]:
     yield from _served("json")
 
 
-def test_a_log_line_has_request_account_domains_and_outcome(text: LogRecord) -> None:
+def test_a_log_line_has_the_account_the_domains_and_the_outcome_of_a_request(text: LogRecord) -> None:
     line = text.ask(f"/v3/balance?x={'y' * 500}")
     assert re.fullmatch(
         r"\d\d:\d\d:\d\d  200  GET /v3/balance\?x=y+…  v3\.balance ok \(main\)  \d+\.\d ms", line

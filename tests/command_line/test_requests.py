@@ -158,7 +158,7 @@ def test_the_wait_command_ends_after_its_timeout(ask: Ask, tmp_path: Path) -> No
         assert "waited for 0.01 s." in done.err
 
 
-def test_an_invalid_method_path_or_body_is_refused(ask: Ask) -> None:
+def test_a_request_with_invalid_arguments_is_refused(ask: Ask) -> None:
     """A shell passes bytes that are not UTF-8 as lone surrogates."""
     for words, message in (
         (("request", "G ET", "/v3/balance"), "'G ET' is not a method such as GET"),

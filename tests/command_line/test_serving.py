@@ -28,7 +28,7 @@ def wait_for(sandbox: Sandbox, zone: str, year: int) -> None:
 
 
 @pytest.mark.slow
-def test_serve_with_watch_loads_an_edited_fixture_again(tmp_path: Path) -> None:
+def test_the_option_watch_loads_an_edited_fixture_again(tmp_path: Path) -> None:
     """So is an included file. Options still count, and the previous history remains as a branch.
 
     A mistake is reported once with its place, and changes nothing until its correction.

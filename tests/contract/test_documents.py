@@ -106,7 +106,7 @@ def test_each_v3_operation_is_served_under_all_its_paths() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_openapi_describes_each_operation_property_and_parameter(name: str) -> None:
+def test_openapi_describes_operations_and_their_parameters_and_properties(name: str) -> None:
     described = {
         f"{component}.{key}": inner.get("description", "")
         for component, schema in schemas(name)
@@ -290,7 +290,7 @@ def test_openapi_document_follows_the_assumptions_and_the_address_of_its_world(
     assert seen() == ("integer", url)
 
 
-def test_allow_header_of_a_path_lists_exactly_its_documented_methods(url: str) -> None:
+def test_header_named_allow_lists_exactly_the_documented_methods_of_a_path(url: str) -> None:
     """The Allow header names them, and none of another path that fits the same address."""
     with closing(Socket(url)) as socket:
         for path, row in (item for name in NAMES for item in document(name).content["paths"].items()):

@@ -60,7 +60,7 @@ def interfaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, I
             }
 
 
-def test_http_remote_and_command_line_return_the_same_results_as_python(
+def test_every_interface_returns_the_same_results_as_python(
     interfaces: dict[str, Interface], subtests: pytest.Subtests
 ) -> None:
     """The first call of an operation, and a call with a key, go through every interface.

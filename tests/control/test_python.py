@@ -80,7 +80,7 @@ def test_a_fixture_may_be_an_object_or_a_file(sandbox: Sandbox, tmp_path: Path) 
         sandbox.load(tmp_path / "nothing.yaml")
 
 
-def test_connect_uses_the_given_world_and_token(make: Make, served: Sandbox, url: str) -> None:
+def test_the_function_connect_uses_the_given_world_and_token(make: Make, served: Sandbox, url: str) -> None:
     """Errors name the nearest attribute, an attribute of local sandboxes, and an unreachable server."""
     with make(control_token="let-me-in").serve() as server:
         assert connect(server.url, control_token="let-me-in").clock.frozen

@@ -89,7 +89,7 @@ def test_each_server_start_has_a_new_instance_id(sandbox: Sandbox) -> None:
     assert len({*instances, ""}) == 3
 
 
-def test_since_continues_a_stream_after_the_given_record(served: Sandbox, url: str) -> None:
+def test_the_parameter_since_continues_a_stream_after_a_record(served: Sandbox, url: str) -> None:
     """Last-Event-ID takes precedence over the parameter. After a rewind, request numbers repeat."""
     for path in (BALANCE, NOBODY, BALANCE):
         served.client().get(path)
@@ -210,7 +210,7 @@ def test_a_server_sends_a_heartbeat_when_nothing_happens(served: Sandbox, url: s
         assert next(following).id == "r1"
 
 
-def test_follow_prints_a_line_for_each_record_until_interrupted(served: Sandbox, url: str) -> None:
+def test_the_command_follow_prints_each_record_in_a_line_until_interrupted(served: Sandbox, url: str) -> None:
     served.client().get(BALANCE)
     command = [sys.executable, "-c", MAIN, "journal", "follow", "--since", "r0", "--url", url]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -29,7 +29,7 @@ def exercised(sandbox: Sandbox, area: str) -> dict[str, Any]:
     return {item.item: item for item in sandbox.coverage.items(area=area, seen=True).items}
 
 
-def test_each_operation_error_stage_and_assumption_is_an_item_of_coverage(sandbox: Sandbox) -> None:
+def test_items_of_coverage_are_all_operations_and_errors_and_stages_and_assumptions(sandbox: Sandbox) -> None:
     """The items of an interface include the items without an interface."""
     items = sandbox.coverage.items().items
     assert len({(item.area, item.item) for item in items}) == len(items)

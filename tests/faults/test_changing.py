@@ -116,7 +116,7 @@ def test_listed_fault_rules_can_be_sent_back_and_then_have_counts_of_zero(
     assert_export_keeps_rules(sandbox)
 
 
-def test_a_fault_rule_cannot_be_named_kinds_or_presets(sandbox: Sandbox) -> None:
+def test_a_fault_rule_with_the_name_kinds_or_the_name_presets_is_refused(sandbox: Sandbox) -> None:
     """Such a rule could not be read over HTTP."""
     for name in ("kinds", "presets"):
         for make in (

@@ -138,7 +138,9 @@ def test_a_fault_rule_applies_to_the_matches_that_its_conditions_select(sandbox:
                 assert placed.matched == (before + 1 if exhausted else 8)
 
 
-def test_from_and_until_of_a_fault_rule_use_the_clock_of_the_world(sandbox: Sandbox, client: Any) -> None:
+def test_the_keys_from_and_until_of_a_fault_rule_use_the_clock_of_the_world(
+    sandbox: Sandbox, client: Any
+) -> None:
     """Given as instants, or as lengths of time that are added to the world's time."""
     when = {"from": "2026-03-02T00:00:00Z", "until": "2026-03-03T00:00:00Z"}
     placed = sandbox.faults.add(kind="error", status=599, when={**when, "until": "PT36H"})

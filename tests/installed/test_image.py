@@ -130,7 +130,9 @@ END = "trap 'kill $(jobs -p)' EXIT\n"
 
 
 @pytest.mark.parametrize("form", ["github-actions", "gitlab-ci"])
-def test_the_ci_jobs_that_deploy_prints_pass(checkout: Path, surroundings: dict[str, str], form: str) -> None:
+def test_the_ci_jobs_printed_by_the_command_deploy_succeed(
+    checkout: Path, surroundings: dict[str, str], form: str
+) -> None:
     """The job installs, serves, waits and tests, with two workers and one server."""
     port = str(free_ports())
     document: Any = yaml.safe_load(deploy(form, at=checkout).replace("8053", port))

@@ -94,6 +94,6 @@ with Sandbox() as sandbox, sandbox.intercept("https://api.example.test"), reques
 """
 
 
-def test_requests_with_urllib3_1_26_reuses_its_connection(python: Path, tmp_path: Path) -> None:
+def test_the_library_requests_reuses_its_connection_with_urllib3_1_26(python: Path, tmp_path: Path) -> None:
     output_of(python, *INSTALL, "--target", tmp_path, "requests", "urllib3==1.26.20")
     assert output_of(python, "-c", KEPT, PYTHONPATH=str(tmp_path)) == "403 403 403 ConnectionError\n"

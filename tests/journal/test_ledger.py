@@ -146,7 +146,7 @@ def two_names(sandbox: Sandbox) -> Control:
     return control(sandbox)
 
 
-def test_verify_checks_the_number_and_the_sequence_of_requests(two_names: Control) -> None:
+def test_the_operation_verify_checks_the_number_and_the_sequence_of_requests(two_names: Control) -> None:
     """The message of a wrong count has the expected and the actual count."""
     lock = {"operation": "v3.lock"}
     three, first = {**CREATE, "body": {"years": 3}}, {**CREATE, "body": {"domain": {"domainName": "one.com"}}}
@@ -196,7 +196,9 @@ def test_a_wrong_order_of_requests_reports_the_first_missing_request(two_names: 
     assert [near["request"]["id"] for near in verdict["near_misses"]] == ["r4"]
 
 
-def test_verify_can_match_a_secret_and_does_not_show_the_secret(steer: Control, main: Api) -> None:
+def test_the_operation_verify_matches_a_secret_but_does_not_show_the_secret(
+    steer: Control, main: Api
+) -> None:
     main.post("/v3/domains/setAuthcode/active.com", {"authCode": "sesame"})
     right, wrong = ({"match": {"body": {"authCode": code}}} for code in ("sesame", "mustard"))
     assert steer.post("journal/verify", right)["verified"]
@@ -205,7 +207,7 @@ def test_verify_can_match_a_secret_and_does_not_show_the_secret(steer: Control, 
     assert misses == [{"what": "body.authCode", "expected": "***", "actual": "***"}]
 
 
-def test_expect_raises_an_error_with_near_misses(sandbox: Sandbox, main: Api) -> None:
+def test_the_error_of_a_failed_expectation_shows_near_misses(sandbox: Sandbox, main: Api) -> None:
     register(main, "one.com")
     renew(main, "one.com")
     journal = sandbox.journal

@@ -228,7 +228,7 @@ REQUESTS: list[tuple[str, str, Any]] = [
 ]
 
 
-def test_the_stage_no_longer_refuses_a_request_from_allowed_at_on(
+def test_the_stage_refuses_a_request_only_until_the_instant_allowed_at(
     sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     """A second before that instant the stage still is the reason."""

@@ -98,7 +98,7 @@ def test_purchase_cost_must_equal_the_shown_price_to_the_last_digit(sandbox: San
             assert cost in refused.message
 
 
-def test_v2_zones_listing_shows_prices_with_all_digits(sandbox: Sandbox) -> None:
+def test_list_of_zones_in_v2_shows_prices_with_all_digits(sandbox: Sandbox) -> None:
     price = "999999999.123456"
     edit_zone(sandbox, "com", prices=dict.fromkeys(("registration", "renewal", "transfer", "restore"), price))
     zones = connect_v2(sandbox).get("/domain/zones").json["data"]
@@ -148,7 +148,7 @@ def test_restore_of_a_premium_name_also_costs_its_renewal_price(sandbox: Sandbox
         assert before - balance(sandbox) == price, name
 
 
-def test_transfer_of_a_name_at_the_longest_term_is_allowed_for_one_year(sandbox: Sandbox, api: Api) -> None:
+def test_name_with_the_longest_term_can_be_transferred_for_one_year(sandbox: Sandbox, api: Api) -> None:
     body = {"domain": {"domainName": "far.com"}, "authCode": "let-me-in"}
     assert api.post("/v3/domains/requestTransfer", {**body, "years": 2}).error == "period_too_long"
     why = sandbox.journal.why("r1")

@@ -43,7 +43,7 @@ def test_the_page_asks_for_the_control_token_once_and_hides_the_token(browser: B
         assert "Cookie" not in entry.request.headers
 
 
-def test_lists_switches_and_forms_can_be_used_with_the_keyboard(
+def test_the_keyboard_can_operate_forms_and_lists_and_switches(
     open_page: Open, served: Sandbox, wire: Api
 ) -> None:
     page = open_page("/#/console")

@@ -72,7 +72,7 @@ def test_each_fault_kind_has_a_form(open_page: Open, wire: Api) -> None:
     expect(row).to_contain_text("1 of 1")
 
 
-def test_a_fault_rule_can_be_paused_changed_and_removed(open_page: Open, served: Sandbox) -> None:
+def test_a_fault_rule_can_be_paused_and_changed_and_removed(open_page: Open, served: Sandbox) -> None:
     served.faults.add("reset", name="lost", match={"operation": "v3.balance"})
     page = open_page("/#/faults")
     row, dialog = page.locator("tr[data-row=lost]"), page.get_by_role("dialog")
@@ -96,7 +96,7 @@ def test_a_fault_rule_can_be_paused_changed_and_removed(open_page: Open, served:
     assert not list(served.faults.list())
 
 
-def test_an_assumption_is_set_by_a_choice_a_text_or_a_profile(open_page: Open, served: Sandbox) -> None:
+def test_an_assumption_is_set_by_a_choice_or_a_text_or_a_profile(open_page: Open, served: Sandbox) -> None:
     page = open_page("/#/assumptions?q=switches.repeated")
     page.get_by_label("refused", exact=True).check()
     expect(page.get_by_text("by default accepted")).to_be_visible()
@@ -159,7 +159,9 @@ def test_an_action_is_scheduled_at_a_time_or_after_a_request(open_page: Open, se
     assert (made.action, made.after is not None) == ("hold", True)
 
 
-def test_a_canned_answer_is_added_changed_and_removed(open_page: Open, served: Sandbox, wire: Api) -> None:
+def test_a_canned_answer_is_added_and_changed_and_removed(
+    open_page: Open, served: Sandbox, wire: Api
+) -> None:
     page = open_page("/#/faults")
     dialog = page.get_by_role("dialog")
     press(page, "Add a canned answer")

@@ -38,7 +38,7 @@ def test_the_journal_shows_each_request_on_arrival(wire: Api, open_page: Open) -
     expect(rows.nth(1)).to_contain_text("−10")
 
 
-def test_an_empty_journal_shows_address_credentials_and_an_example_request(
+def test_an_empty_journal_shows_an_example_request_and_the_credentials(
     served: Sandbox, open_page: Open
 ) -> None:
     with served.fork(name="fresh") as fork:
@@ -96,7 +96,7 @@ def test_a_journal_entry_shows_the_whole_request_in_aligned_columns(wire: Api, o
     expect(page).to_have_url(re.compile("#/journal$"))
 
 
-def test_a_journal_entry_offers_a_fork_a_rewind_and_a_fault(
+def test_a_journal_entry_has_buttons_for_a_fork_and_a_rewind_and_a_fault(
     served: Sandbox, wire: Api, open_page: Open
 ) -> None:
     wire.get("/v3/balance")

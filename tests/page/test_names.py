@@ -15,7 +15,7 @@ from tests.page.conftest import BOTH, Open, assert_accessible, enter, name_rows,
 pytestmark = [pytest.mark.slow, BOTH]
 
 
-def test_the_list_of_names_can_be_searched_filtered_sorted_and_paged(
+def test_the_list_of_names_has_a_search_and_filters_and_an_order_and_pages(
     served: Sandbox, open_page: Open
 ) -> None:
     page = open_page("/#/names")

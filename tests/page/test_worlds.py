@@ -46,7 +46,7 @@ def opened(served: Sandbox) -> str:
     return name
 
 
-def test_worlds_are_listed_forked_and_dropped(open_page: Open, served: Sandbox) -> None:
+def test_worlds_are_listed_and_forked_and_dropped(open_page: Open, served: Sandbox) -> None:
     page = open_page("/#/worlds")
     expect(page.get_by_role("link", name="default")).to_be_visible()
     served.worlds.fork(name="first")

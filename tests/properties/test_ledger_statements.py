@@ -96,7 +96,7 @@ def test_monthly_statement_lists_charges_and_refunds_of_each_domain(sandbox: San
 
 
 @pytest.mark.port
-def test_command_ledger_statement_prints_only_the_statement() -> None:
+def test_the_command_ledger_statement_prints_only_the_statement() -> None:
     with Sandbox(REGISTRY) as sandbox, sandbox.serve() as server:
         for form in ("text", "csv", "json"):
             done = run("ledger", "statement", "--format", form, "--url", server.url)

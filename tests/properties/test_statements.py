@@ -173,7 +173,7 @@ def test_v3_refuses_huge_numbers_of_years_as_period_too_long_or_too_short(
                     assert api.post(target, inside).error == expected
 
 
-def test_v3_list_and_get_accept_huge_page_numbers_and_order_ids(make: Make) -> None:
+def test_v3_operations_list_and_get_accept_huge_page_numbers_and_order_ids(make: Make) -> None:
     api = connect_v3(make(assume={"v3.get_domain.order_id": "on"}))
     every = api.get(f"{D}?perPage=1000").json["domains"]
     for digits in (*map(str, HUGE), "9" * 5000):

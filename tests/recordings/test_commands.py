@@ -63,9 +63,7 @@ def test_a_recording_replays_in_another_environment(written: Path) -> None:
     assert command("replay", written).out.startswith("identical to the byte: ")
 
 
-def test_replay_shows_the_recorded_and_the_replayed_value_of_a_difference(
-    written: Path, tmp_path: Path
-) -> None:
+def test_the_command_replay_shows_both_values_of_a_difference(written: Path, tmp_path: Path) -> None:
     """The body of an answer, or an event. An event that only one side has has nothing on third parties."""
     other, steps = tmp_path / "other.recording", lines(written.read_bytes())
     at = max(at for at, step in enumerate(steps) if step.get("step") == "events")

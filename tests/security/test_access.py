@@ -182,7 +182,7 @@ def test_an_address_reachable_from_other_machines_needs_a_token() -> None:
             pass
 
 
-def test_control_on_a_public_address_requires_a_token_or_control_open(
+def test_the_control_interface_on_a_public_address_needs_a_token_or_control_open(
     guarded: Callable[..., Guarded],
 ) -> None:
     at = guarded("0.0.0.0", control_token=TOKEN)
@@ -194,7 +194,7 @@ def test_control_on_a_public_address_requires_a_token_or_control_open(
     assert at.send("GET", "/_sandbox/clock", Origin="http://evil.example").status == 403
 
 
-def test_serve_on_a_public_address_needs_a_token_or_control_open() -> None:
+def test_the_command_serve_on_a_public_address_needs_a_token_or_control_open() -> None:
     for options, *words in (
         (["--host", "0.0.0.0"], "--control-token", "--control-open"),
         (["--host", "no.such.host.invalid"], "does not exist"),
@@ -207,7 +207,7 @@ def test_serve_on_a_public_address_needs_a_token_or_control_open() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("option", "status"), [(f"--control-token={TOKEN}", 401), ("--control-open", 200)])
-def test_serve_starts_with_a_token_and_does_not_print_the_token(option: str, status: int) -> None:
+def test_the_command_serve_starts_with_a_token_and_does_not_print_the_token(option: str, status: int) -> None:
     with serving("--host", "0.0.0.0", "--port", "0", option) as text:
         socket = Socket(text.splitlines()[0].split()[-1])
         assert socket("GET", "/_sandbox/clock", [], b"").status == status

@@ -131,7 +131,7 @@ def test_python_clients_trust_only_the_given_certificate_authority(
     assert requests.get(health, timeout=240).status_code == 200
 
 
-def test_connect_takes_the_certificate_authority_from_argument_or_variable(
+def test_the_function_connect_trusts_the_authority_in_an_argument_or_a_variable(
     served: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, subtests
 ) -> None:
     there, plain = connect(served.tls_url, authority=served.authority), connect(served.url)
@@ -153,7 +153,7 @@ def test_connect_takes_the_certificate_authority_from_argument_or_variable(
         file.write_bytes(b"no certificate")
 
 
-def test_http_instead_of_https_is_reported_and_vice_versa(served: Served) -> None:
+def test_a_server_url_with_the_wrong_scheme_is_reported_with_the_right_scheme(served: Served) -> None:
     with pytest.raises(Exception, match="Use http:// instead of https://"):
         connect(served.url.replace("http", "https")).health.show()
     done = run("health", "show", "--url", served.tls_url.replace("https", "http"))
@@ -179,7 +179,7 @@ def test_a_signature_covers_the_url_used_by_the_client(served: Served, subtests)
             assert b"x-sandbox-signature: v3.signature.endpoint=url" in answer
 
 
-def test_control_accepts_the_host_names_in_the_certificate(served: Served) -> None:
+def test_the_control_interface_accepts_the_host_names_in_the_certificate(served: Served) -> None:
     for host, status in ((f"{NAME}:8054", 200), ("elsewhere.example.com", 403)):
         health = f"{served.url}/_sandbox/health"
         assert httpx.get(health, headers={"Host": host}).status_code == status
@@ -227,14 +227,16 @@ def test_a_tls_folder_keeps_the_certificate_authority_between_starts(served: Ser
     key.write_bytes(kept)
 
 
-def test_serve_with_tls_but_without_trustme_names_the_alternatives(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_serve_with_tls_without_trustme_names_the_alternatives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "trustme", None)
     line = refusal("serve", "--port", "0", "--tls")
     assert "needs trustme: pip install 'trustme>=" in line
     assert "--certfile" in line
 
 
-def test_a_certificate_file_needs_the_matching_key(tmp_path: Path, subtests) -> None:
+def test_a_certificate_file_without_its_matching_key_is_refused(tmp_path: Path, subtests) -> None:
     authority = trustme.CA()
     issued, another = authority.issue_cert("127.0.0.1"), authority.issue_cert("127.0.0.1")
     for name, content in {

@@ -58,7 +58,9 @@ def test_a_reset_is_sent_after_half_of_a_large_response(served: Served, tls: boo
         client.rest()
 
 
-def test_a_plain_wsgi_server_gets_damaged_responses_as_exceptions_or_cut(sandbox: Sandbox, subtests) -> None:
+def test_a_plain_wsgi_server_gets_an_exception_or_a_cut_body_for_a_damaged_response(
+    sandbox: Sandbox, subtests
+) -> None:
     """The application of a sandbox can run under another WSGI server."""
     token = {"X-Auth-Token": sandbox.accounts["main"].token}
 

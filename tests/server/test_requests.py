@@ -297,7 +297,7 @@ def test_the_host_of_an_absolute_target_overrides_the_host_header(served: Served
         assert get(served, f"http://{named}{V3}", ["else.example"], *headers).status == status
 
 
-def test_http_1_0_allows_a_missing_host_header_but_refuses_two(served: Served) -> None:
+def test_http_1_0_requests_may_lack_a_host_header_but_may_not_have_two(served: Served) -> None:
     for target in (CONTROL, NOWHERE):
         client = served.dial()
         assert client.ask(f"GET {target} HTTP/1.0\r\n\r\n".encode()).error != "invalid_host"

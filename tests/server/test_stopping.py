@@ -240,7 +240,7 @@ def test_an_unread_log_does_not_block_the_server_and_counts_lost_lines(surrounde
 
 
 @pytest.mark.slow
-def test_without_free_descriptors_clients_wait_and_each_second_is_logged(
+def test_clients_wait_for_free_descriptors_and_a_log_line_each_second_says_so(
     surrounded: Any, tmp_path: Path
 ) -> None:
     """Connected clients are surrounded. When some leave, others take their place."""

@@ -208,7 +208,7 @@ def test_unknown(reseller_sandbox): pass
 
 
 @pytest.mark.slow
-def test_wrong_settings_in_a_marker_or_the_file_fail_the_tests_with_a_sandbox(
+def test_wrong_settings_in_a_mark_or_the_file_fail_each_test_that_uses_a_sandbox(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The marker goes first. Tests ignore the settings of servers."""

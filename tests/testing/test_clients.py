@@ -95,7 +95,7 @@ def test_signatures_cover_the_host_of_the_requested_url(ask, sandbox):
         assert signed.json["domain"]["domainName"] == "españa.com"
 
 
-def test_the_signed_client_takes_werkzeug_builders_environments_and_requests(sandbox, subtests):
+def test_the_signed_client_accepts_every_form_of_a_werkzeug_request(sandbox, subtests):
     target = "/v3/domains/checkAvailability?x=ñ"
     for form in (lambda one: one, lambda one: one.get_environ(), lambda one: one.get_request()):
         with subtests.test():
@@ -136,7 +136,7 @@ def test_cookies_and_redirects_work_the_same_in_process_and_over_a_socket(served
     assert client == "urllib3" or "cookie" in {name.lower() for name in results[0][1][-1].headers}
 
 
-def test_a_session_of_requests_retries_as_configured(sandbox):
+def test_a_session_of_the_library_requests_retries_as_configured(sandbox):
     often = Retry(3, backoff_factor=0, status_forcelist=[503], allowed_methods=None)
     with requests.Session() as session:
         session.mount(HTTPS, SandboxAdapter(sandbox, max_retries=often))

@@ -9,7 +9,7 @@ from reseller_sandbox.testing import SandboxContainer
 from tests.registry import Make
 
 
-def test_a_sandbox_container_has_the_settings_and_no_privileges_and_is_reachable(
+def test_a_sandbox_container_is_reachable_and_has_its_settings_and_no_privileges(
     make: Make, monkeypatch
 ) -> None:
     monkeypatch.setattr("testcontainers.core.container.DockerClient", lambda **_: None)

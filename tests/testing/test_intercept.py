@@ -208,7 +208,7 @@ def test_a_refusing_interception_does_not_affect_threads_with_their_own_intercep
         assert pool.submit(work).result() == 200
 
 
-def test_a_url_that_is_not_a_scheme_host_and_port_is_refused(sandbox, subtests):
+def test_invalid_arguments_of_an_interception_are_refused(sandbox, subtests):
     for urls, others, problem in (
         ((), "network", "intercept needs the URLs that the clients use"),
         (("api.example.test",), "network", "'api.example.test'"),

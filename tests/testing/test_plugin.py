@@ -300,7 +300,7 @@ def test_the_page_on_a_failed_test_is_attached_to_the_html_and_junit_reports(tmp
     assert f"failed/{page.name}" in (tmp_path / "all.html").read_text()
 
 
-def test_unapplied_faults_unapplied_actions_and_advice_fail_a_strict_test(
+def test_a_strict_test_fails_because_of_advice_or_an_unapplied_fault_or_action(
     printed: Printed, pytester: pytest.Pytester, subtests
 ) -> None:
     seeded = Sandbox()

@@ -25,7 +25,7 @@ def test_the_hypothesis_example_finds_the_planted_double_renewal(tmp_path: Path)
     assert "1 failed, 1 passed" in done.stdout, done.stdout
 
 
-def test_costs_that_a_client_did_not_book_fail_the_state_machine() -> None:
+def test_the_state_machine_fails_if_a_client_does_not_book_a_cost() -> None:
     class Books(SandboxMachine):
         def booked(self) -> Decimal:
             return Decimal(0)

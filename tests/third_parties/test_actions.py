@@ -87,9 +87,7 @@ def test_name_at_another_registrar_can_be_transferred_after_60_days(
     assert (shortest, name.autorenew) == (2, True)
 
 
-def test_transfer_to_another_registrar_can_be_cancelled_rejected_approved_or_completed(
-    player: Player, wire: Api
-) -> None:
+def test_transfer_to_another_registrar_can_end_in_each_documented_way(player: Player, wire: Api) -> None:
     """``force`` passes over the transfer lock and the age of a name."""
     [requested] = player.act("request_transfer", domain="second.com")["events"]
     assert (requested["event"], requested["account"]) == ("request_transfer", "main")
@@ -140,7 +138,7 @@ def test_registry_completes_pending_transfers_early(player: Player, wire: Api, s
     assert domain(wire, "second.com") == "domain_not_found"
 
 
-def test_registry_hold_stays_after_renewal_unlock_and_transfer(
+def test_registry_hold_stays_after_a_renewal_and_an_unlock_and_a_transfer(
     player: Player, wire: Api, other_wire: Api
 ) -> None:
     """The lock of the holder stays when the registry releases its hold."""

@@ -162,7 +162,7 @@ def test_one_long_advance_of_the_clock_equals_many_short_advances(make: Make, tr
     assert_consistent(leap)
 
 
-def test_due_events_are_listed_with_prices_earliest_event_first(player: Player) -> None:
+def test_due_events_are_listed_with_prices_in_the_order_of_time(player: Player) -> None:
     listed = player.get("clock/due?limit=4")
     assert listed["now"] == NOW
     assert listed["total"] > 10

@@ -82,7 +82,7 @@ def test_v2_and_v3_permit_exactly_the_actions_that_the_fixture_lists_for_a_stage
                         assert f"where {FLAGS[action]} 1 is not possible" in header
 
 
-def test_refusal_names_restore_as_possible_if_the_fixture_permits_it_in_pending_delete(
+def test_refusal_in_pending_delete_suggests_a_restore_if_the_fixture_permits_a_restore(
     sandbox: Sandbox,
 ) -> None:
     edit(sandbox, {"lifecycle": {"pending_delete": ["restore"]}})
@@ -168,9 +168,7 @@ def events(sandbox: Sandbox, by: str, name: str = RENEWED) -> list[str]:
 
 
 @pytest.mark.parametrize("tries", ["once", "daily"])
-def test_overdue_name_is_renewed_automatically_at_expiry_only_or_tried_daily(
-    sandbox: Sandbox, tries: str
-) -> None:
+def test_automatic_renewal_of_an_overdue_name_is_tried_once_or_daily(sandbox: Sandbox, tries: str) -> None:
     """Each try is at the hour of expiry. The term goes on from its end."""
     expires = sandbox.names[RENEWED].expires
     begin_without_money(sandbox, tries)

@@ -61,7 +61,7 @@ def explored(tests: str) -> dict[str, Any]:
     ["renew_when_due or always_refused", pytest.param("test", marks=pytest.mark.slow)],
     ids=["few", "all"],
 )
-def test_explore_reports_each_problem_with_a_schedule_that_has_the_problem(
+def test_an_exploration_reports_each_problem_with_a_schedule_that_has_the_problem(
     tests: str, subtests: pytest.Subtests
 ) -> None:
     found = explored(tests)
@@ -242,7 +242,7 @@ def test_explore_finds_a_race_between_two_processes(language: str) -> None:
     assert twice in [words for finding in found["findings"] for words in finding["words"]]
 
 
-def test_explore_runs_few_schedules_if_few_requests_conflict() -> None:
+def test_an_exploration_runs_few_schedules_if_few_requests_conflict() -> None:
     with Sandbox() as sandbox:
         found = explore(renew_own_names, sandbox, actors=3)
         assert (len(found.schedules), found.untried, found.findings) == (1, 0, [])

@@ -193,7 +193,7 @@ def test_sweep_writes_a_finding_as_html_junit_and_sarif() -> None:
         ('[{"name": "active-example.com"}, {"name": "active-example.com"}]', "2 orders of active-example"),
     ],
 )
-def test_sweep_compares_the_orders_that_a_program_reports_with_the_registry(view: str, problem: str) -> None:
+def test_sweep_compares_the_registry_with_the_orders_that_a_program_reports(view: str, problem: str) -> None:
     program("curl")
     words = ("--kinds", "lost-answer", "--only", "v2.domain.renew")
     done = command("sweep", *words, "--", "sh", "-c", SHELL.format(view=view))
@@ -276,7 +276,7 @@ reseller-sandbox clock advance P1D --json > clock && reseller-sandbox request GE
     assert Path("key").read_text().startswith("other-key")
 
 
-def test_connect_accepts_the_url_of_a_world() -> None:
+def test_the_function_connect_accepts_the_url_of_a_world() -> None:
     with Sandbox() as sandbox, sandbox.serve() as server, sandbox.fork() as first, sandbox.fork() as second:
         first.names.add("first.com")
         second.names.add("second.com")

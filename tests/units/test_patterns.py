@@ -180,7 +180,7 @@ def test_match_condition_refuses_values_out_of_bounds(subtests) -> None:
         assert "match.outcome must be" in refused(outcome=outcome)
 
 
-def test_match_condition_since_accepts_a_request_or_an_instant(subtests) -> None:
+def test_match_condition_with_the_key_since_accepts_a_request_or_an_instant(subtests) -> None:
     instant = "2026-03-01T12:00:00Z"
     for value, since in {"r12": 12, "r" + "9" * 18: 10**18 - 1, 12: 12, instant: NOON, NOON: NOON}.items():
         assert match(since=value)["since"] == since

@@ -67,7 +67,7 @@ def reopened(path: Path, sandbox: Sandbox) -> Sandbox:
     return Sandbox.over(open_worlds(sandbox.settings, frozen=True, dump=opened(path)), sandbox.settings)
 
 
-def test_state_file_stores_records_and_events_shared_by_worlds_once(
+def test_state_file_stores_shared_records_and_events_only_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worlds, "PIECE", 100)

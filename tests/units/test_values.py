@@ -179,7 +179,7 @@ def test_a_balance_has_at_most_fifteen_digits_before_the_point() -> None:
             money.read(sign * most, most)
 
 
-def test_duration_is_read_from_iso_8601_short_form_or_seconds(subtests) -> None:
+def test_duration_is_read_from_iso_8601_or_a_short_form_or_seconds(subtests) -> None:
     for text, length in {
         "P30D": relativedelta(days=30),
         "P1M": relativedelta(months=1),

@@ -138,7 +138,7 @@ def test_a_host_keeps_at_least_one_address_and_refuses_duplicates(main: Client) 
 ALL = ["com", "com.ua", "net", "quiet", "shop"]
 
 
-def test_zones_are_listed_by_type_limit_and_start(main: Client, subtests) -> None:
+def test_a_list_of_zones_can_have_a_type_and_a_limit_and_a_start(main: Client, subtests) -> None:
     for path, names in [
         ("", ALL),
         ("/limit/2", ["com", "com.ua"]),
@@ -164,7 +164,9 @@ def test_zones_are_listed_by_type_limit_and_start(main: Client, subtests) -> Non
 # Names, ids and handles
 
 
-def test_invalid_names_handles_and_customer_ids_are_refused(sandbox: Sandbox, main: Client, subtests) -> None:
+def test_invalid_domain_names_and_handles_and_customer_ids_are_refused(
+    sandbox: Sandbox, main: Client, subtests
+) -> None:
     for name in ("NEW.com", "new.COM."):
         sandbox.reset()
         assert done(main.post(f"/domain/{name}", NAME))

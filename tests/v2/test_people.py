@@ -31,7 +31,7 @@ def create_customer(main: Client) -> int:
     return int(done(main.post("/customer", CUSTOMER))["data"]["customer_id"])
 
 
-def test_a_customer_is_shown_without_fax_language_password_and_postal_address(
+def test_a_response_omits_four_fields_of_a_customer_such_as_the_password(
     sandbox: Sandbox, main: Client
 ) -> None:
     number = create_customer(main)
@@ -68,7 +68,7 @@ def test_a_wrong_customer_value_is_refused_with_the_name_of_its_field(main: Clie
                 assert "x" * 100 not in answer.headers["x-sandbox-refusal"]
 
 
-def test_a_customer_found_by_id_can_change_mail_and_frees_the_old_mail(main: Client) -> None:
+def test_a_changed_mail_of_a_customer_frees_the_old_mail(main: Client) -> None:
     number = create_customer(main)
     assert done(main.put("/customer", {"customer_id": number, "mail": "other@example.com"}))
     assert create_customer(main) == number + 1
@@ -180,7 +180,9 @@ def test_v3_and_v2_show_the_same_contacts(sandbox: Sandbox, main: Client) -> Non
 # Data of other accounts
 
 
-def test_handles_are_unique_in_the_registry_and_mails_in_each_account(main: Client, other: Client) -> None:
+def test_handles_are_unique_in_the_registry_and_mails_are_unique_in_an_account(
+    main: Client, other: Client
+) -> None:
     for client in (main, other):
         for handle, is_free in {"OWNER": False, "THEIRS": False, "NEW": True}.items():
             assert done(client.get(f"/contact/{handle}/check"))["avail"] is is_free
@@ -331,7 +333,7 @@ def explanation(client: Client, *headers: tuple[str, str]) -> str:
     return answer.headers["x-sandbox-refusal"]
 
 
-def test_a_token_in_a_wrong_header_is_reported_with_the_option_to_accept(main: Client) -> None:
+def test_a_token_in_a_wrong_header_is_reported_with_the_option_for_this_header(main: Client) -> None:
     for name in ("X-Token", "x-token", "Token", "Authorization", "X-Authorisation"):
         message = explanation(main, (name, "main-token"))
         assert message.startswith("token_missing: The request carries no X-Auth-Token header; it carries ")

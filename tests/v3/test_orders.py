@@ -297,7 +297,7 @@ UNREACHABLE = {
 }
 
 
-def test_v3_v2_and_fixtures_refuse_an_unreachable_host_address(
+def test_v3_and_v2_and_fixtures_refuse_an_unreachable_host_address(
     api: Api, sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     before = contents(sandbox)

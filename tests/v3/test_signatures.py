@@ -279,7 +279,7 @@ def test_a_wrong_signature_is_refused_quickly(make: Make) -> None:
         assert time.process_time() - began < 0.5, target  # 0.02 as measured
 
 
-def test_missing_signature_headers_are_named_with_the_header_prefix_option(
+def test_the_refusal_names_missing_signature_headers_and_a_possible_header_prefix(
     sandbox: Sandbox, make: Make
 ) -> None:
     for sent, missing in [

@@ -156,7 +156,7 @@ def test_a_flask_hook_can_answer_instead_of_the_sandbox(fresh: Sandbox) -> None:
     assert (answer.status_code, answer.text, fresh.journal.find().matching) == (503, "closed", 0)
 
 
-def test_flask_signals_teardown_functions_and_contexts_work(fresh: Sandbox) -> None:
+def test_contexts_and_signals_and_teardown_functions_of_flask_work(fresh: Sandbox) -> None:
     done: list[Any] = []
     fresh.app.teardown_request(done.append)
     fresh.app.teardown_appcontext(done.append)

@@ -159,7 +159,7 @@ def test_a_third_party_rdap_client_sees_expiry_and_faults_over_a_socket(sandbox:
         assert answer.json().get("errorCode", 200) == status
 
 
-def test_a_registered_interface_has_openapi_document_coverage_page_and_worlds(sandbox: Sandbox) -> None:
+def test_a_registered_interface_has_coverage_and_worlds_and_an_openapi_document(sandbox: Sandbox) -> None:
     client = sandbox.app.test_client()
     assert client.get("/_sandbox/openapi/rdap.json").json["paths"].keys() == {
         *("/rdap/domain/{domainName}", "/rdap/nameserver/{hostname}", "/rdap/entity/{handle}", "/rdap/help")

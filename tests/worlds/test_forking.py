@@ -132,7 +132,7 @@ def test_a_refused_fork_creates_no_world(subtests: pytest.Subtests, steer: Contr
     assert steer.post("worlds/fork", {})["name"] == "w1"
 
 
-def test_worlds_are_listed_shown_and_deleted(sandbox: Sandbox, steer: Control) -> None:
+def test_worlds_are_listed_and_shown_and_deleted(sandbox: Sandbox, steer: Control) -> None:
     world = steer.post("worlds/fork", {})
     steer.post("worlds/fork", {"name": "named"})
     assert [row["name"] for row in steer.get("worlds")["worlds"]] == ["default", "w1", "named"]

@@ -84,7 +84,9 @@ def test_the_oldest_branch_and_the_oldest_requests_are_dropped_at_a_limit() -> N
         sandbox.snapshot("other")
 
 
-def test_a_snapshot_can_be_restored_replaced_and_deleted(sandbox: Sandbox, steer: Control, main: Api) -> None:
+def test_a_snapshot_can_be_restored_and_replaced_and_deleted(
+    sandbox: Sandbox, steer: Control, main: Api
+) -> None:
     register(main, "kept.com")
     assert steer.post("snapshots", {"name": "base"})["last"] == "r1"
     for _ in range(2):
@@ -160,7 +162,7 @@ def test_diff_compares_any_two_points_of_a_world_or_of_two_worlds(
         assert names == expected, (earlier, later)
 
 
-def test_diff_shows_the_clock_assumptions_and_fault_rules_as_settings(
+def test_a_diff_shows_assumptions_and_fault_rules_and_the_clock_as_settings(
     sandbox: Sandbox, steer: Control, main: Api
 ) -> None:
     sandbox.clock.advance("2d")

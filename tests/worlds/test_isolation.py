@@ -70,7 +70,7 @@ def test_worlds_used_by_several_threads_do_not_affect_each_other() -> None:
     assert whole(sandbox) == before
 
 
-def test_several_threads_can_fork_rewind_and_delete_worlds() -> None:
+def test_several_threads_can_fork_and_rewind_and_delete_worlds() -> None:
     sandbox = Sandbox(REGISTRY)
 
     def work(_: int) -> bool:

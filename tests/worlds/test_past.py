@@ -36,7 +36,9 @@ POINTS = {
 }
 
 
-def test_a_view_of_the_past_has_the_names_clock_and_journal_of_its_point(sandbox: Sandbox) -> None:
+def test_a_view_of_the_past_has_the_names_and_the_clock_and_the_journal_of_its_point(
+    sandbox: Sandbox,
+) -> None:
     before = whole(sandbox)
     with sandbox.serve() as server, connect(server.url) as remote:
         for point, expected in POINTS.items():
