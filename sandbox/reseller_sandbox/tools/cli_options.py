@@ -142,7 +142,7 @@ def part_of(word: str) -> tuple[int, int]:
 
 
 def part_of_job(part: tuple[int, int], job: int, jobs: int) -> str:
-    """Return the part, such as ``3/4``, of process ``job`` if ``jobs`` processes share the runs of a part."""
+    """Divide ``part`` among ``jobs`` processes. Return the part of process ``job``, such as ``3/4``."""
     number, parts = part
     return f"{(number - 1) * jobs + job}/{parts * jobs}"
 

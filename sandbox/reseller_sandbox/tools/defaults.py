@@ -1,4 +1,4 @@
-"""Defaults of the tools' options, and the reports of the pytest plugin to the tool that started pytest.
+"""Defaults of the tools' options. Reports from the pytest plugin to the tool that has started pytest.
 
 A test with the plugin's fixture has its own world, which has no address. So the tools let the plugin sweep
 and explore these tests in the process of pytest, and the plugin reports the results. This module imports

@@ -35,7 +35,7 @@ _REPEATED = ("registration_repeated", "transfer_repeated")
 
 
 class Expected(Struct, frozen=True, kw_only=True):
-    """The accepted differences between the outcome of a run and the baseline, a run without trouble.
+    """The differences from the baseline (a run without trouble) that the outcome of a run may have.
 
     ``same`` is whether the program can reach the same outcome, because a retry succeeds. ``priced`` is
     whether the price of a name changed right before its order.
@@ -45,7 +45,8 @@ class Expected(Struct, frozen=True, kw_only=True):
     priced: bool = False
 
 
-#: The advice rule about a renewal that was paid twice. It is ignored, because ``paid_twice`` reports that.
+#: The advice rule about a renewal that was paid twice. Ignore its findings, because ``paid_twice`` reports
+#: such renewals.
 _TWICE = "renewed_twice"
 
 Invariant = Callable[[Outcome, Outcome, Expected], Iterator[str]]
@@ -118,7 +119,7 @@ def _shown(value: str) -> str:
 #: The format of an instant in the control interface.
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
-#: The words of a report for the fields of a record whose name is not plain English.
+#: For each field whose name is not plain English: the words for the field in a report.
 _WORDS = {
     "expires": "its expiry date is",
     "autorenew": "its automatic renewal is",
@@ -130,7 +131,7 @@ _WORDS = {
 
 
 def agreed_prices(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator[str]:
-    """Yield a sentence for each order that cost more than in the baseline, where it had the agreed price."""
+    """Yield a sentence for each order that cost more than the agreed price, which it cost in the baseline."""
     for key, amounts in run.paid.items() if expected.priced else ():
         agreed = baseline.paid.get(key)
         if agreed and max(amounts) > max(agreed):
@@ -139,7 +140,7 @@ def agreed_prices(run: Outcome, baseline: Outcome, expected: Expected) -> Iterat
 
 
 def as_reported(run: Outcome, _: Outcome, __: Expected) -> Iterator[str]:
-    """Yield a sentence for each difference between the orders that the program reports and the registry.
+    """Yield a sentence for each difference between the registry and the orders that the program reports.
 
     A program without a report has no differences.
     """

@@ -1,4 +1,4 @@
-"""Server of the Model Context Protocol: each operation of a sandbox as a tool of a coding agent."""
+"""MCP server (Model Context Protocol): a coding agent can call each operation of a sandbox as a tool."""
 
 from __future__ import annotations
 

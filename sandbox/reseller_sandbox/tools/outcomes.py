@@ -120,7 +120,7 @@ class Outcome(Struct, frozen=True):
 
     @property
     def money_advice(self) -> list[Finding]:
-        """The findings of advice whose severity is money."""
+        """The advice findings with the severity ``money``."""
         return [finding for finding in self.findings if finding.severity == Severity.MONEY]
 
     def effects_of(self, request: RequestRecord) -> list[Effect]:
@@ -128,7 +128,7 @@ class Outcome(Struct, frozen=True):
         return [effect for change in request.changes for effect in self.describer.effects(change)]
 
     def lines(self) -> Counter[str]:
-        """Return lines about the effects and about the orders that the program reports, with counts."""
+        """Return lines for a report, with counts: the effects, and the orders that the program reports."""
         lines = Counter(f"the program says: an order of {order}" for order in self.ended.view or ())
         for effect, count in self.effects.items():
             lines[str(effect)] += count
@@ -284,7 +284,7 @@ class ChangeDescriber:
         }
 
     def movements(self, requests: tuple[RequestRecord, ...]) -> Iterator[Movement]:
-        """Yield the movements of money that a request caused, or a timed event of a name in a request."""
+        """Yield the movements of money that are caused by a request, or by a timed event of its names."""
         own = {request.id for request in requests}
         names = {name for request in requests for name in request.domains}
         for change in self._ledger:

@@ -72,7 +72,9 @@ class ReportedOrder(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if not self.name and self.invoiced is None and self.credited is None:
-            raise ValueError("an order requires a name, or an amount that is invoiced or credited")
+            raise ValueError(
+                "an order requires at least one of these: a name, an invoiced amount, a credited amount"
+            )
         if self.name:
             force_setattr(self, "name", normalise(self.name))
         force_setattr(self, "customer", str(self.customer))
@@ -80,7 +82,7 @@ class ReportedOrder(Struct, frozen=True, forbid_unknown_fields=True):
             force_setattr(self, "expires", self.expires[: len("2026-01-15")])
 
     def __str__(self) -> str:
-        """Return the order's domain, or the customer whose orders the sum is for, or ``all orders``."""
+        """Return the domain of an order. For a sum, return its customer, or ``all orders``."""
         return to_unicode(self.name) or (f"customer {self.customer}" if self.customer else "all orders")
 
 

@@ -1,4 +1,4 @@
-"""The bench, a sandbox that answers a request in any given state, and the assumption values to try."""
+"""The bench (a sandbox that answers a request in any given state). The assumption values to try."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ SOME_TIME = 3600
 #: All placeholders.
 PLACEHOLDERS = frozenset({OTHER_WORD, OTHER_VERSION, OTHER_HEADER, SOME_TIME})
 
-#: Maximum number of observed words to try, and of observed versions or headers.
+#: Maximum number of observed words to try. Maximum number of observed versions, and also of observed headers,
+#: to try.
 _MOST_WORDS, _MOST_LISTED = 12, 2
 
 _TOKEN_HEADER = re.compile(r"[a-z][a-z0-9-]*(?:token|auth)[a-z0-9-]*", re.IGNORECASE)
@@ -84,7 +85,10 @@ class TriedAnswer(Struct, frozen=True):
 
 
 class Bench:
-    """A sandbox that answers a request in any given state, or in states after the fixture ``start``."""
+    """A sandbox that answers a request in any given state.
+
+    With a fixture ``start``, the sandbox begins with the names of that fixture. Otherwise, it has no names.
+    """
 
     #: The snapshot before the first request.
     begin: Snapshot
@@ -128,7 +132,7 @@ class Bench:
     def ask(
         self, exchange: ObservedExchange, snapshot: Snapshot, values: Values, credentials: str = RIGHT
     ) -> TriedAnswer:
-        """Send the request of an exchange to the sandbox, in the state ``snapshot`` and under ``values``."""
+        """Put the sandbox into the state ``snapshot`` with the assumptions ``values``. Send a request."""
         world = self._sandbox.world
         world.snapshot = replace(snapshot, assumptions=self._defaults.with_values(values))
         sent = exchange.credentials
@@ -198,7 +202,7 @@ def _is_word(text: str) -> bool:
 
 
 def candidates(exchanges: Sequence[ObservedExchange]) -> dict[str, tuple[Any, ...]]:
-    """Return the values of each assumption that the exchanges can rule out or confirm."""
+    """Return, for each assumption, the values that the exchanges can confirm or rule out."""
     defaults = Assumptions().values()
     values: dict[str, tuple[Any, ...]] = {}
     statuses = (status for exchange in exchanges for status in _statuses(exchange) if _is_word(status))
@@ -230,7 +234,7 @@ def branches(
     carry_out: Callable[[Values], tuple[_Tried, Iterable[str]]],
     begin: Values | None = None,
 ) -> Iterator[tuple[_Tried, dict[str, Any], Iterable[str]]]:
-    """Yield the result of ``carry_out`` for each combination of values that matters, and these values.
+    """Call ``carry_out`` with each combination of values that matters. Yield each result and its values.
 
     A result depends on few assumptions, so only the values of those are varied. The values in ``begin`` are
     fixed.

@@ -23,7 +23,7 @@ _PREMIUM = ("registration", "renewal", "transfer")
 _CARD = ACCOUNT["contact"]
 _OTHER = {**ACCOUNT, "client_id": 2002, "key": "other-key", "secret": "other-secret", "token": "other-token"}
 
-#: Maximum number of names that fill the pages before the answer's page of a list.
+#: The answer shows one page of a list. Maximum number of names on the pages before that page.
 _MOST_OTHERS = 2000
 
 #: A candidate state, in fixture format.
@@ -246,7 +246,7 @@ def _of_accounts(state: State, subject: Subject) -> Iterator[State]:
 
 
 def _of_people(state: State, subject: Subject) -> Iterator[State]:
-    """Yield variants of a state in which customers and contacts are missing, not the account's, or in use."""
+    """Yield variants of a state: customers or contacts are missing, in use, or of another account."""
     ordered = _with(state, "zones", {"com": _zone_entry()})
     if subject.customers or subject.mail:
         others = {990001: {**_CARD, "mail": subject.mail or "m@example.com"}}

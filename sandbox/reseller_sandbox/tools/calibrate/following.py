@@ -1,4 +1,4 @@
-"""Following: carry out the requests of a transcript in the world of a fixture, under all assumption values.
+"""Carry out the requests of a transcript in the world of a fixture, with every possible assumption value.
 
 The fixture is the state before the first exchange. The answers of the service and of the sandbox are
 compared, including dates, amounts and names. A *guess* is a possible state, with the assumption values that
@@ -110,7 +110,7 @@ class Following:
         return possible([dict(guess.values) for guess in self._guesses], name, self._alive[name])
 
     def _tries(self, guess: Guess, exchange: ObservedExchange) -> list[tuple[TriedAnswer, Guess]]:
-        """Return the answers to a request that are possible under ``guess``, each with the updated guess."""
+        """Return the possible answers to a request under ``guess``, each with the updated guess."""
         carry_out = partial(self._tried, guess.snapshot, exchange)
         tries = branches(self._alive, carry_out, dict(guess.values))
         results = [
@@ -156,7 +156,7 @@ class Following:
         return sorted(sets, key=repr)
 
     def _wider(self, sets: set[_Values]) -> set[_Values] | None:
-        """Leave out one assumption if each of its values is possible. Return None if no assumption is so."""
+        """Leave out one assumption whose values are all possible. Return None if there is none."""
         for name in sorted({name for values in sets for name, _ in values}):
             rest: dict[_Values, set[Any]] = {}
             for values in sets:
@@ -188,7 +188,7 @@ def _explaining(exchange: ObservedExchange, tried: TriedAnswer, after: Guess, st
 
 
 def _same_facts(service: Any, sandbox: Any) -> bool:
-    """Whether the dates that two answers both have are equal, and whether the same strings are empty."""
+    """Whether two answers have equal dates and the same empty strings, at the places that both have."""
     return all(_is_same(theirs, ours) for _, theirs, ours in pairs(service, sandbox))
 
 

@@ -1,4 +1,4 @@
-"""Formats of transcripts: HAR, cassettes of VCR, collections of Postman, mappings of WireMock, logs of curl.
+"""Formats of transcripts: HAR, VCR cassettes, Postman collections, WireMock mappings, and curl logs.
 
 A ``Format`` names the places of the parts of an exchange in an entry of a file. ``exchanges`` returns the
 exchanges of a file in any of these formats, and in those of the sandbox: its journal as JSON, and recordings.
@@ -50,7 +50,7 @@ Entry = Exchange | str
 
 
 class Format(Struct, frozen=True, kw_only=True):
-    """The places of the parts of an exchange, in a file of JSON or YAML.
+    """A JSON or YAML format: the places in a file that contain the parts of an exchange.
 
     A place is a path of keys, such as ``request.url``. Of several places with ``|`` between them, the first
     with a value counts. ``entries`` is the place of the list of entries in the file, and ``word`` is the word
@@ -228,7 +228,7 @@ def _named(pairs: Any) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
-    """Return a value of a header or field as text. WireMock writes a condition, such as ``equalTo``."""
+    """Return a header or field value as text. In WireMock, the value can be a condition (``equalTo``)."""
     match value:
         case None:
             return ""
@@ -267,7 +267,7 @@ def _as_bytes(body: Any) -> bytes:
 
 
 def exchanges(content: bytes, name: str) -> tuple[str, Iterable[Entry]]:
-    """Read a file. Return the word for an entry of its format, such as ``interaction``, and the entries.
+    """Read a file. Return its format's word for an entry (such as ``interaction``), and all entries.
 
     Raise ``UnusableTranscript``.
     """

@@ -1,4 +1,4 @@
-"""Hints for calibration from the ``calibrate.yaml`` of each interface: its keys and operations."""
+"""Hints for calibration: the keys and operations in the file ``calibrate.yaml`` of each interface."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Hints(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return any(fnmatchcase(operation, pattern) for pattern in self.transfers)
 
     def field(self, record: Mapping[str, Any], name: str) -> Any:
-        """Return a field of a record in an answer, under the first key that the record has, or None."""
+        """Return a record's value for the field ``name``, under any of the field's keys, or None."""
         return next((record[key] for key in self.fields.get(name, ()) if key in record), None)
 
 

@@ -81,7 +81,7 @@ def differences(service: Any, sandbox: Any, where: str = "", key: str = "") -> I
 
 
 def _of_lists(service: Sequence[Any], sandbox: Sequence[Any], where: str, key: str) -> Iterator[Difference]:
-    """Yield the differences of each element in the service's list from the sandbox's most similar element."""
+    """Compare each element of the service's list with the most similar element of the sandbox's list."""
     if not sandbox:
         if any(isinstance(element, Mapping) for element in service):
             yield Difference(where or "the body", service, sandbox)
@@ -108,7 +108,7 @@ def _skeleton(value: Any, key: str) -> str:
 
 
 def _of_values(service: Any, sandbox: Any, key: str) -> bool | None:
-    """Return None if two values count as equal, otherwise ``Difference.hard`` of their difference."""
+    """Return None if two values count as equal, otherwise the value for ``Difference.hard``."""
     if _skeleton(service, key) == _skeleton(sandbox, key):
         return None
     both_texts = isinstance(service, str) and isinstance(sandbox, str) and key not in hints().exact

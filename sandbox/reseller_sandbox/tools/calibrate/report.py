@@ -69,7 +69,7 @@ def _section(heading: str, entries: Iterable[str]) -> Iterator[str]:
 
 
 def _determining_requests() -> dict[str, dict[str, str]]:
-    """Return the request that can determine each assumption, by heading and assumption.
+    """Return, by heading and assumption, the request that can determine the assumption.
 
     The requests are in the ``calibrate.yaml`` of each interface.
     """

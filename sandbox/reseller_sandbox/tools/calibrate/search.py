@@ -37,7 +37,8 @@ from reseller_sandbox.worlds import Snapshot
 #: Maximum number of tries of one request. If these do not explain the exchange, the exchange is ignored.
 MOST_TRIES = 6000
 
-#: The assumptions about tokens. Always count them as used, because an answer does not always name them.
+#: The assumptions about tokens. If an exchange is about access, count them as used, because an answer does
+#: not always list them.
 _ACCESS = tuple(name for name, kind in kinds().items() if kind is VERSIONS or kind is HEADERS)
 
 #: Assumption values, and the differences of the answers under these values.
@@ -53,7 +54,7 @@ class Case(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """A value that is equal for equivalent exchanges, of which only the first is searched."""
+        """A key that equivalent exchanges share. Only the first exchange with a key is searched."""
         exchange = self.exchange
         headers = exchange.headers.get("content-type"), *token_headers(exchange)
         sent = exchange.method, exchange.target, exchange.body, headers
@@ -89,7 +90,7 @@ class Search:
         self._known_state = KnownState()
 
     def case(self, exchange: ObservedExchange) -> Case:
-        """Return an exchange with the state that earlier exchanges have shown.
+        """Return the case of an exchange: its values, and the state that earlier exchanges have shown.
 
         Call this method for each exchange, in the order of the exchanges.
         """
@@ -124,7 +125,7 @@ class Search:
         return explanation
 
     def _tries(self, case: Case, alive: Candidates) -> Iterator[tuple[dict[str, Any], TriedAnswer]]:
-        """Yield the answers of the sandbox in each candidate state, with the assumption values of each."""
+        """Yield the sandbox's answers in each candidate state, each answer after its assumption values."""
         exchange = case.exchange
         tries = 0
         states = candidate_states(case.subject, case.known, self._zones)

@@ -167,7 +167,7 @@ def _shown(
 
 
 def _flags(records: Iterable[Mapping[str, Any]]) -> dict[str, bool]:
-    """Return the flags in the first record with flags, and whether each is set."""
+    """Find the first record with flags. Return for each of its flags whether the flag is set."""
     for record in records:
         values = {str(flag): hints().field(record, str(flag)) for flag in Flag if str(flag) in hints().fields}
         if shown := {flag: value for flag, value in values.items() if isinstance(value, bool)}:

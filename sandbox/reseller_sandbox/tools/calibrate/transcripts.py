@@ -82,7 +82,7 @@ class Transcript(Struct, frozen=True):
 
 
 def _api_target(target: str) -> str | None:
-    """Return the path and query of a URL, from the first part that belongs to the API, without credentials.
+    """Return the end of a URL that belongs to the API: its path, and its query without credentials.
 
     Return None if the URL is not one of the API.
     """

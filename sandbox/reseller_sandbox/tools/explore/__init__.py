@@ -60,21 +60,22 @@ from reseller_sandbox.values.clock import stopwatch
 
 __all__ = ["Exploration", "explore"]
 
-#: Factors on ``quiet``: while explore waits for the actors that an earlier run saw, and while fewer than
-#: ``actors`` workers have sent a request.
+#: Two factors for ``quiet``. The first applies while explore waits for actors that are known from an earlier
+#: run or from the schedule. The second applies while fewer than ``actors`` workers have sent a request.
 _KNOWN, _STRANGE = 10, 4
 
-#: Explore waits for the next request at least this many times as long as for the slowest request so far.
+#: Factor for the longest wait for a request so far. The product is the minimum wait for the next request.
 _SLOWER = 1.5
 
-#: Smallest maximum hold in seconds. If the maximum would be smaller, requests are not held at all.
+#: Explore limits how long it holds a request. If this limit falls below this many seconds, explore holds no
+#: requests.
 _SHORTEST = 0.02
 
 #: Poll interval in seconds.
 _GLANCE = 0.005
 
-#: Maximum number of runs in which the workers run one after another. If not all schedules run, the other runs
-#: are compared with these.
+#: Maximum number of runs in which the workers run one after another. If explore does not run every schedule,
+#: it compares the other runs with these.
 _TURNS = 6
 
 #: If there are more schedules than runs, one run in this many has a random schedule.
@@ -124,10 +125,10 @@ class _RunResult(NamedTuple):
 
 
 def _judged(runs: Sequence[_RunResult]) -> list[ExploredSchedule]:
-    """Return one schedule of the report for each different run, with its finding if it has one.
+    """Return the schedules for the report: one for each different run, with its finding if there is one.
 
     Equivalent runs with the same outcome count once. The baseline of the invariants is the first passing run
-    in which the workers took turns.
+    in which the workers ran one after another.
     """
     distinct = {(order_of(run.steps), run.ended.status, run.changes): run for run in reversed(runs)}
     unique = list(reversed(distinct.values()))
@@ -140,7 +141,7 @@ def _judged(runs: Sequence[_RunResult]) -> list[ExploredSchedule]:
 def _schedule(
     run: _RunResult, baseline: Outcome | None, allowed: Sequence[tuple[str, ...]]
 ) -> ExploredSchedule:
-    """Return a run as a schedule of the report. ``allowed`` are the changes of each serializable run."""
+    """Return a run as a schedule of the report. ``allowed`` lists the changes of every serializable run."""
     kind, words = "", run.violations
     if baseline is not None:
         words = (*words, *violations_of(run.outcome, baseline, Expected(same=False)))
@@ -231,7 +232,7 @@ class Explorer(Struct, kw_only=True):
         )
 
     def _are_too_many(self, schedules: Schedules, started: int) -> bool:
-        """Whether ``max_runs`` is too small for all schedules. Then random schedules find a race sooner."""
+        """Whether there are more schedules than ``max_runs``. If so, random schedules find a race sooner."""
         estimate = schedules.estimate()
         return started > 0 and (estimate is None or estimate > self.max_runs)
 
@@ -263,7 +264,7 @@ class Explorer(Struct, kw_only=True):
         return Exploration(schedules=self._with_files([schedule]))
 
     def _in_turns(self, schedules: Schedules, runs: Sequence[_RunResult]) -> Iterator[_RunResult]:
-        """Yield runs in which the workers run one after another, as a comparison for the other runs."""
+        """Run the workers one after another, in several orders. The other runs are compared with these."""
         seen = sorted({request.actor for run in runs for request in run.requests})
         for turns in islice(permutations(seen), _TURNS):
             plan, run = self._fair_run(Plan(pick=in_turns(turns)))
@@ -335,7 +336,7 @@ class Explorer(Struct, kw_only=True):
     def _both(
         self, sandbox: Sandbox, turnstile: Turnstile, plan: Plan
     ) -> tuple[Ended, Sequence[HeldRequest]]:
-        """Run the program here, and release its requests on another thread."""
+        """Run the program on this thread, and release its requests on another thread."""
         threads = Threads(threading.enumerate())
         with ThreadPoolExecutor(1) as beside:
             driving = beside.submit(self._release_requests, plan, turnstile, threads)
@@ -428,7 +429,7 @@ def explore(
         quiet: Seconds without a new request after which a waiting request is released.
         schedule: Schedule to run, from an earlier report. No other schedule runs.
         jobs: Number of concurrent runs.
-        part: Part of the schedules to try, such as (1, 2) for the first half, if several machines share them.
+        part: Part of the schedules that this machine tries, such as (1, 2) for the first half of them.
         invariants: Functions that check the world after a run. They return a description of a violation, or
             None.
         folder: Folder for the recording and the page of each finding.

@@ -28,8 +28,7 @@ Place = tuple[str, Any]
 #: its account.
 BALANCE = "balance"
 
-#: The order of a payment and other payments does not matter if the remaining balance is at least this many
-#: times the payment.
+#: If the remaining balance is at least this many times a payment, the sequence of payments does not matter.
 _PLENTY = 20
 
 
@@ -150,7 +149,7 @@ def _written(change: Change) -> Iterator[Place]:
 
 
 def _place_of(record: Any, key: Any) -> Any:
-    """Return the key of a record. In the key of an order, put its domain in place of its number.
+    """Return the key of a record. In the key of an order, the domain replaces the order's number.
 
     Numbers of orders depend on the order of requests.
     """

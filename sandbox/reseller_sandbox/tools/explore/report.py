@@ -86,7 +86,7 @@ class ExploredSchedule(Struct, frozen=True, kw_only=True):
 
 
 class ScheduleFinding(Struct, frozen=True):
-    """A problem that ``count`` schedules have. ``schedule`` has the fewest switches between workers."""
+    """A problem, the ``count`` of its schedules, and the ``schedule`` with the fewest switches."""
 
     schedule: ExploredSchedule
     count: int
@@ -156,12 +156,12 @@ class Exploration(Report, kw_only=True):
 
     @property
     def never_passes(self) -> bool:
-        """Whether the program fails in every schedule, so that the order of requests is not the cause."""
+        """Whether the program fails in every schedule. If so, the order of requests is not the cause."""
         return not any(schedule.passed for schedule in self.schedules)
 
     @property
     def always(self) -> list[str]:
-        """The advice about money that every schedule has, so that the order of requests is not its cause."""
+        """The advice about money that appears in every schedule. The order of requests is not its cause."""
         first = self.schedules[0].advice if self.schedules else ()
         return [line for line in first if all(line in schedule.advice for schedule in self.schedules)]
 
@@ -320,7 +320,7 @@ def difference(changes: Sequence[str], others: Iterable[Sequence[str]]) -> tuple
 def _groups(
     schedules: Iterable[ExploredSchedule], alike: Callable[[ExploredSchedule], Hashable]
 ) -> list[list[ExploredSchedule]]:
-    """Group schedules by the value of ``alike``. In each group, the simplest schedule comes first."""
+    """Group schedules by the result of the function ``alike``. In each group, the simplest comes first."""
     groups: dict[Hashable, list[ExploredSchedule]] = {}
     for schedule in sorted(schedules, key=lambda run: run.simplicity):
         groups.setdefault(alike(schedule), []).append(schedule)

@@ -65,7 +65,7 @@ def follow(waiting: AbstractSet[str], steps: Sequence[ScheduledTurn]) -> str:
 
 
 def in_turns(turns: Sequence[str]) -> Pick:
-    """Return a function that always chooses the first waiting worker of ``turns``."""
+    """Return a function that chooses the first worker in the list ``turns`` that has a waiting request."""
     return lambda waiting, steps: next((actor for actor in turns if actor in waiting), follow(waiting, steps))
 
 
@@ -117,7 +117,7 @@ class Plan(Struct):
 
     @property
     def next_up(self) -> str | None:
-        """The next actor of the prefix, None after its end."""
+        """The next actor of the prefix. None after the end of the prefix, or after a missed turn."""
         at = len(self.steps)
         return self.prefix[at] if at < len(self.prefix) and not self.missed else None
 
@@ -177,8 +177,8 @@ class Schedules:
         self._runs: list[_KnownRun] = []
         #: The branches to try, because no run contains them yet: the actors and the requests of each branch.
         self._branches: dict[Path, list[RequestKey]] = {}
-        #: If several processes share the search: the requests of the first run's branches that this process
-        #: tries.
+        #: Empty unless several processes share the search. The branches of the first run that this process
+        #: tries, each as a list of requests.
         self._departures: list[list[RequestKey]] = []
         self._waiting: dict[Path, Mapping[str, str]] = {}
         self._footprints: dict[RequestKey, Footprint] = {}
@@ -208,7 +208,7 @@ class Schedules:
         )
 
     def sample(self, number: int) -> Plan:
-        """Return random plan ``number``: a random walk, or random priorities that change once or twice."""
+        """Return a random plan: a random walk, or random priorities that change once or twice."""
         seed, changes = number * self._part[1] + self._part[0], number % 3
         pick = random_walk(seed) if not changes else random_priorities(seed, len(self._longest), changes)
         return Plan(pick=pick, known=self)
@@ -251,7 +251,8 @@ class Schedules:
                     self._senders.setdefault((plan.path[:at].count(actor), text), set()).add(actor)
             self._waiting.setdefault(plan.path, {})
             changed.append(_KnownRun(steps))
-        # Even a run with exchanged names can have changed the sets, because all runs share them.
+        # All runs share the read-write sets, so even a run in which actors have swapped names can change
+        # them.
         if have_grown:
             changed = [*(_KnownRun(run.steps) for run in self._runs), *changed]
             self._runs = []
@@ -284,7 +285,7 @@ class Schedules:
                 self._branches[path] = requests
 
     def _in_part(self, run: _KnownRun, turns: Sequence[int]) -> Sequence[int]:
-        """Return the steps of a branch in an order that belongs to this part, empty if there is none.
+        """Return the steps of a branch in an order that this part of the search tries.
 
         The result is empty if there is no such order, because the branch is in another part.
         """
@@ -413,7 +414,7 @@ def _count(workers: Sequence[Sequence[Footprint]]) -> int | None:
 
 
 def order_of(steps: Sequence[ScheduledTurn]) -> str:
-    """Return a hash of a run's requests and of the order of its conflicts, equal for equivalent runs."""
+    """Return a hash of a run's requests and conflict order. Equivalent runs have the same hash."""
     conflicts = (
         (early.request, late.request)
         for at, late in enumerate(steps)
@@ -464,7 +465,7 @@ def answered_before(steps: Sequence[ScheduledTurn], at: int) -> int | None:
 
 
 def is_serializable(steps: Sequence[ScheduledTurn]) -> bool:
-    """Whether a run is equivalent to one in which the workers take turns.
+    """Whether a run is equivalent to a run in which the workers run one after another.
 
     In a turn, a worker sends all its requests in a row. If a worker waits for the response to another worker,
     a new turn begins with its next request. For example, it waits for a lock, or checks the results of the

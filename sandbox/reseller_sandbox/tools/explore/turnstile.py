@@ -278,7 +278,8 @@ class Turnstile:
             for rule in faults.rules
             if faults.count(rule.name) != before.count(rule.name)
         }
-        # A fault rule or a scheduled action can depend on any order, so count all orders as read.
+        # A fault rule or a scheduled action can depend on any record in the table ``orders``, so count all of
+        # them as read.
         if faults.rules or snapshot.state.waiting:
             footprint.ranges.add(("orders", ()))
 
@@ -386,7 +387,7 @@ class Actors:
         return next(name for name in names if name not in taken and name not in self._bases)
 
     def settle(self, named: Mapping[str, HeldRequest], answered: str) -> None:
-        """Fix the actor of each request in ``named``. The actor ``answered`` gets the next response."""
+        """Fix the actor of each request in ``named``. The actor in ``answered`` gets the next response."""
         for actor, request in named.items():
             self._of[request] = actor
             self._bases[actor] = request.base

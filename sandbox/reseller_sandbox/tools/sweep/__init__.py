@@ -71,10 +71,10 @@ class SweepWanted:
     Args:
         kinds: Kinds of troubles to try, from ``troubles.FAULTS`` and ``troubles.EXTRA``.
         only: Pattern of the operations to try, such as v3.renew*.
-        depth: 2 to also try a second fault on each request that the program sends because of a first fault.
+        depth: If 2, also try a second fault on each request that the program sends because of a first fault.
         slow: Delay of a slow answer in seconds.
         jobs: Number of concurrent runs.
-        part: Part of the runs to make, such as (1, 2) for the first half, if several processes share them.
+        part: Part of the runs that this process makes, such as (1, 2) for the first half of all runs.
         stop_at_first: Whether to stop after the first silently wrong run.
         invariants: Functions that check a world after a run. They return a description of a violation, or
             None.
@@ -212,7 +212,7 @@ class _Sweep:
             return outcome
 
     def _baseline_for(self, trouble: Trouble) -> Outcome | None:
-        """Return the outcome of a run at the same time without ``trouble``, None if that run fails."""
+        """Return the outcome of a run without ``trouble`` at the same time. Return None if this run fails."""
         if trouble.start is None and not trouble.passes:
             return self.baseline
         with self._lock:

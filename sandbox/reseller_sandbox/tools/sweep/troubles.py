@@ -70,7 +70,7 @@ FAULTS: Mapping[str, tuple[Mapping[str, Any], str]] = {
 ASSUMPTIONS, EXTERNAL_CHANGES, TIME = "assumptions", "external-changes", "time"
 EXTRA = (ASSUMPTIONS, EXTERNAL_CHANGES, TIME)
 
-#: Kinds of second faults. All other kinds would have the same consequences.
+#: Kinds of second faults. Every other kind has the same consequences as one of these.
 _ON_RECOVERY = ("lost-request", "lost-answer", "stale-read")
 
 #: Kinds of trouble whose consequences no client can prevent.
@@ -155,7 +155,7 @@ class SweptRequest(Struct, frozen=True):
         return self.operation, tuple(self.record.domains[:1]), self.nth
 
     def __str__(self) -> str:
-        """Return the request as text, with a number, as in ``(2)``, if it is not the first such request."""
+        """Return the request as text. If it repeats an earlier request, add a number, such as ``(2)``."""
         return asked(self.record) + (f" ({self.nth})" if self.nth > 1 else "")
 
 
@@ -196,7 +196,7 @@ class Trouble(Struct, frozen=True, kw_only=True):
 
     @property
     def remedy(self) -> str:
-        """The advice how to change the program, so that it survives this trouble."""
+        """How to change the program, so that it survives this trouble."""
         return REMEDIES[(self.recovery or self).kind]
 
     @property
@@ -209,7 +209,7 @@ class Trouble(Struct, frozen=True, kw_only=True):
         if self.start is not None:
             world.clock.freeze()
             world.clock.set(self.start)
-        # Add the rule of the second fault first: if the first fault came first, the request that it affects
+        # Add the second fault's rule first. In the opposite order, the request that the first fault affects
         # would not count for the second rule.
         for trouble in reversed(self.parts):
             trouble.arm(world)
@@ -239,7 +239,7 @@ def _is_ours(after: Mapping[str, Any]) -> bool:
 
 
 def numbered(records: Iterable[RequestRecord], known: Iterable[str]) -> list[SweptRequest]:
-    """Return the requests that call an operation in ``known``, numbered among all and among equal ones."""
+    """Return the requests that call an operation in ``known``, each with its ``nth`` and its ``position``."""
     operations = frozenset(known)
     requests: list[SweptRequest] = []
     changed = False
@@ -329,7 +329,7 @@ def pairs(
 def external_changes(
     requests: Sequence[SweptRequest], operations: Mapping[str, ApiOperation]
 ) -> Iterator[Trouble]:
-    """Yield troubles in which a third party acts right before a paid order, such as a price change."""
+    """Yield troubles in which a third party changes something, such as a price, right before a paid order."""
     for at, request in enumerate(requests):
         record = request.record
         order = operations[record.operation].orders if record.charged > 0 else None
@@ -399,7 +399,7 @@ def _time_passes(
 
 
 def of_assumptions(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
-    """Yield a trouble for each other value of each assumption on which an answer depended.
+    """For each assumption on which an answer depended, yield a trouble for each other value.
 
     If the value is the processing time of an order, the clock advances until the order is processed. Then the
     outcome must be the same as with an immediate order.
