@@ -299,7 +299,7 @@ def test_header_named_allow_lists_exactly_the_documented_methods_of_a_path(url: 
             assert (answer.status, answer.headers.get("allow")) == (405, allowed), path
 
 
-def test_openapi_document_names_the_credential_headers_of_the_settings(make: Make) -> None:
+def test_openapi_document_has_the_credential_headers_of_the_settings(make: Make) -> None:
     settings = {"header_prefix": "X-Mine-", "control_token": "open-sesame"}
     client = make(**settings).app.test_client()
     for name, default, other in (

@@ -81,7 +81,7 @@ def test_each_operation_and_error_has_openapi_examples_that_match_the_schemas(na
     assert lacking == WITHOUT & {row["operationId"] for row in operations}
 
 
-def test_only_v3_errors_that_the_example_requests_cannot_cause_lack_an_example() -> None:
+def test_each_v3_error_that_example_requests_can_cause_has_an_example() -> None:
     codes = {
         code
         for schema in document("v3").content["components"]["schemas"].values()

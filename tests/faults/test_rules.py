@@ -89,7 +89,7 @@ def test_a_match_finds_the_same_requests_in_a_fault_rule_and_in_the_journal(
                 assert sandbox.journal.count(**match) == 2 * len(found)
 
 
-def test_a_fault_rule_in_phase_after_can_match_the_outcome_of_a_request(
+def test_a_fault_rule_can_match_the_outcome_of_a_request_in_the_phase_after(
     sandbox: Sandbox, client: Any, subtests
 ) -> None:
     requests: dict[str, Callable[[], Any]] = {

@@ -256,7 +256,7 @@ def test_the_stage_refuses_a_request_only_until_the_instant_allowed_at(
     assert waited > 15
 
 
-def test_a_refusal_for_low_balance_names_the_missing_amount(sandbox: Sandbox, steer: Control) -> None:
+def test_a_refusal_for_low_balance_shows_the_missing_amount(sandbox: Sandbox, steer: Control) -> None:
     register(inside(sandbox, "poor"), "dear.com")
     refusal = _refusal(steer)
     assert refusal["allowed"] == "top up the balance by 9.00 USD or more"
@@ -265,7 +265,7 @@ def test_a_refusal_for_low_balance_names_the_missing_amount(sandbox: Sandbox, st
     assert register(inside(sandbox, "poor"), "dear.com").status == 200
 
 
-def test_a_refusal_for_a_lock_names_the_operation_to_remove_the_lock(steer: Control, main: Api) -> None:
+def test_a_refusal_for_a_lock_shows_the_operation_that_removes_the_lock(steer: Control, main: Api) -> None:
     main.post("/v3/domains/lockUpdate/active.com")
     body = {"nameservers": ["ns1.elsewhere.net"]}
     assert main.post("/v3/domains/setNameservers/active.com", body).error == "locked"

@@ -113,7 +113,7 @@ def test_each_operation_in_the_api_reader_has_its_own_address(open_page: Open) -
     expect(other.locator("#operations-balance-balance .responses-table").first).to_be_visible()
 
 
-def test_the_api_reader_without_swagger_ui_names_the_extra_to_install(
+def test_without_swagger_ui_the_api_reader_shows_the_extra_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     client = Sandbox("empty").app.test_client()

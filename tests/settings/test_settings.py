@@ -238,7 +238,7 @@ IN_WORDS = {
 }
 
 
-def test_an_error_in_python_names_the_wrong_setting(subtests: pytest.Subtests) -> None:
+def test_an_error_in_python_shows_the_wrong_setting(subtests: pytest.Subtests) -> None:
     wrong: Any
     for name, wrong in WRONG.items():
         for value in (wrong, 10**5000, [10**5000], {"v3.ids": 10**5000}):

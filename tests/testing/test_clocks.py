@@ -119,7 +119,7 @@ def test_expects_the_frozen_time(reseller_sandbox):
 
 
 @pytest.mark.parametrize("mode", ["process", "server"])
-def test_a_failure_report_names_the_time_of_the_test_and_of_the_world(printed: Printed, mode: str) -> None:
+def test_a_failure_report_shows_the_time_of_the_test_and_of_the_world(printed: Printed, mode: str) -> None:
     output = printed(DRIFTING, "--reseller-sandbox-mode", mode)
     assert "test time 2027-05-05T00:00:00Z, world time 2026-01-15T12:00:00Z" in output
     assert 'clock="follow"' in output

@@ -139,7 +139,7 @@ def over_tls() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("get", [GETS[0], *GETS[2:]])  # both clients of httpx trust alike
-def test_intercepted_clients_trust_the_authority_passed_to_connect(get, over_tls, monkeypatch) -> None:
+def test_intercepted_clients_trust_the_authority_of_the_connected_sandbox(get, over_tls, monkeypatch) -> None:
     url, authority = over_tls
     zones = f"{API}/V2.0/domain/zones"
     plain = zones.replace("https", "http")

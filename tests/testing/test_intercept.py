@@ -210,7 +210,7 @@ def test_a_refusing_interception_does_not_affect_threads_with_their_own_intercep
 
 def test_invalid_arguments_of_an_interception_are_refused(sandbox, subtests):
     for urls, others, problem in (
-        ((), "network", "intercept needs the URLs that the clients use"),
+        ((), "network", "intercept needs at least one URL of a service"),
         (("api.example.test",), "network", "'api.example.test'"),
         (("https://[::1",), "network", "Invalid IPv6"),
         ((API, "https://api.example.test/v3"), "network", "Use https://api.example.test"),

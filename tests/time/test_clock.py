@@ -215,7 +215,7 @@ def rows(events: list[Any], *subjects: str) -> list[tuple[str, str, str, str, st
     ]
 
 
-def test_ledger_names_the_automatic_renewal_as_the_cause_of_its_charge(
+def test_ledger_shows_the_automatic_renewal_as_the_cause_of_its_charge(
     player: Player, served: Sandbox
 ) -> None:
     assert rows(player.advance(to="2026-12-01")["events"], "active.com") == [

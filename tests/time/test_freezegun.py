@@ -69,7 +69,9 @@ def test_world_created_under_freezegun_can_be_exported() -> None:
         assert sandbox.export() == exported
 
 
-def test_freeze_time_moves_the_clocks_of_python_and_the_sandbox_together(sandbox: Sandbox) -> None:
+def test_the_function_freeze_time_moves_the_clocks_of_python_and_the_sandbox_together(
+    sandbox: Sandbox,
+) -> None:
     with freeze_time(sandbox, MAY) as clocks:
         assert datetime.now(UTC) == sandbox.clock.now == clocks.now == MAY
         events = clocks.advance(until={"domain": "second.com", "stage": "overdue"}).events
@@ -81,7 +83,9 @@ def test_freeze_time_moves_the_clocks_of_python_and_the_sandbox_together(sandbox
     assert datetime.now(UTC) != sandbox.clock.now == datetime(2027, 1, 1, tzinfo=UTC)
 
 
-def test_freeze_time_starts_at_the_time_of_the_sandbox_or_later(sandbox: Sandbox, make: Make) -> None:
+def test_the_function_freeze_time_starts_at_the_time_of_the_sandbox_or_later(
+    sandbox: Sandbox, make: Make
+) -> None:
     with freeze_time(sandbox):
         assert datetime.now(UTC) == datetime(2026, 3, 1, 12, tzinfo=UTC)
     with pytest.raises(Refused, match="set_back"), freeze_time(sandbox, "2020-01-01"):
@@ -95,7 +99,7 @@ def test_freeze_time_starts_at_the_time_of_the_sandbox_or_later(sandbox: Sandbox
     assert running.clock.now >= MAY + timedelta(seconds=1)
 
 
-def test_freeze_time_moves_the_clock_of_a_served_sandbox(served: Sandbox, url: str) -> None:
+def test_the_function_freeze_time_moves_the_clock_of_a_served_sandbox(served: Sandbox, url: str) -> None:
     with freeze_time(served, MAY) as clocks:
         clocks.advance("P1D")
         with urlopen(f"{url}/_sandbox/clock") as answer:

@@ -238,7 +238,9 @@ WAYS: dict[str, tuple[str, Callable[[Sandbox], object]]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_name_restored_or_transferred_years_after_its_expiry_is_overdue(sandbox: Sandbox, way: str) -> None:
+def test_name_is_overdue_if_restored_or_transferred_years_after_its_expiry(
+    sandbox: Sandbox, way: str
+) -> None:
     """No event of the name is due at an instant that has passed."""
     stage, come_back = WAYS[way]
     edit_zone(sandbox, "com", policy={"overdue": 900, "redemption": 900})

@@ -53,7 +53,7 @@ def test_error_for_a_misspelt_word_suggests_the_right_word(subtests, sandbox: Sa
                 assert refused.value.message.partition("did you mean ")[2].rstrip("?") == suggestion
 
 
-def test_error_for_a_key_in_the_wrong_object_names_the_right_object(sandbox: Sandbox) -> None:
+def test_error_for_a_key_in_the_wrong_object_suggests_the_right_object(sandbox: Sandbox) -> None:
     for key, place in {"operation": "match", "times": "when"}.items():
         with pytest.raises(Refused, match=f"{key} is not known here; put it in {place}"):
             sandbox.faults.add("hang", **{key: 1})

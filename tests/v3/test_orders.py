@@ -229,7 +229,9 @@ def test_contact_fields_that_the_request_omits_are_not_validated(sandbox: Sandbo
     assert (shown["name"], shown["fax"]) == ("Tim", "(044) 123-45-67")
 
 
-def test_omitted_roles_stay_unchanged_and_equal_contacts_share_a_record(sandbox: Sandbox, api: Api) -> None:
+def test_omitted_roles_stay_unchanged_and_roles_with_equal_contacts_share_a_record(
+    sandbox: Sandbox, api: Api
+) -> None:
     count = len(sandbox.contacts.list().contacts)
     ann = person("Ann", **dict.fromkeys(("company-name", "state", "fax"), ""))
     api.post(SET, {"contacts": dict.fromkeys(ROLES, ann)})

@@ -227,7 +227,7 @@ def text_of(parts: dict[str, str]) -> str:
     return parts["key"] + parts["url"] + parts["body"]
 
 
-def test_the_journal_names_the_mistake_and_the_signed_and_expected_strings(sandbox: Sandbox) -> None:
+def test_the_journal_shows_the_mistake_and_the_signed_and_expected_strings(sandbox: Sandbox) -> None:
     for signed, place, text in [
         (over(URL, BODY), "key", URL + BODY.decode()),
         (over(KEY, LOCAL, CHECK, BODY), "url", KEY + LOCAL + CHECK + BODY.decode()),

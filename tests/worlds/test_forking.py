@@ -228,7 +228,7 @@ def test_a_token_sent_as_an_api_key_is_refused_with_the_name_of_the_account(sand
             assert f"it is the token of the account {name}" in client.get(path).message
 
 
-def test_credentials_changed_by_a_load_or_switch_lead_to_the_changed_world(sandbox: Sandbox) -> None:
+def test_credentials_changed_by_a_load_or_a_switch_reach_the_changed_world(sandbox: Sandbox) -> None:
     fork = sandbox.fork()
     old = fork.accounts["main"]
     text = fork.export().replace(old.key, "changed-key").replace(old.secret, "other-secret")

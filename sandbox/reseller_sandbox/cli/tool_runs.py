@@ -42,7 +42,7 @@ _TOOLS: Mapping[str, tuple[type[Report], str]] = {
     "explore": (Exploration, "explorations"),
 }
 
-#: If a program fails, only the last characters of its output are printed: at most this number.
+#: Number of characters printed of a failed program's output. They are the last characters.
 _SHOWN = 4000
 
 
@@ -206,7 +206,7 @@ def _progress(tool: str) -> Iterator[Tell]:
 
 
 def _as_json(reports: Sequence[Report], together: str) -> Any:
-    """Return the JSON of one report, or the sums of several reports and their list under ``together``."""
+    """Return reports as JSON: a single report directly, others as a list under ``together`` with sums."""
     parts = [report.json() for report in reports]
     if len(reports) == 1 and not reports[0].test:
         return parts[0]

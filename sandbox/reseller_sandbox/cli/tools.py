@@ -225,5 +225,7 @@ def explore(**words: Any) -> None:
     from reseller_sandbox.cli import tool_runs
 
     if words["asked"]["url"] is not None:
-        raise click.UsageError("--url cannot be used with explore: only its own server can hold requests")
+        raise click.UsageError(
+            "--url cannot be used with explore, which starts a server that can hold requests"
+        )
     tool_runs.explore(**words)

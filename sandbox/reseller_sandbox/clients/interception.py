@@ -63,7 +63,9 @@ def intercepting(
         near = nearest(str(others), ("network", "refuse"))
         raise _invalid(f"the parameter others must be network or refuse, not {others!r}{near}")
     if not urls:
-        raise _invalid("intercept needs the URLs that the clients use, such as https://api.example.test")
+        raise _invalid(
+            "the function intercept needs at least one URL of a service, such as https://api.example.test"
+        )
     interception = Interception(frozenset(map(_parse_origin, urls)), others)
     with ExitStack() as stack:
         for library in CLIENTS:

@@ -111,7 +111,7 @@ def _word(value: Any) -> str:
 
 
 def _python(operation: Operation, arguments: Mapping[str, Any]) -> str:
-    """Return the arguments of a Python call. Those after a missing one are named."""
+    """Return the arguments of a Python call. After a missing argument, give each argument by name."""
     words, is_complete = [], True
     for parameter in operation.parameters:
         if parameter.name not in arguments:
