@@ -142,7 +142,7 @@ def charges(entry: Entry) -> list[LedgerEntry]:
 
 
 def renewals(entry: Entry) -> list[LedgerEntry]:
-    """Return the ledger entries of the renewals for which the request was charged.
+    """Return the ledger entries for the renewals that the request paid.
 
     There are two if a fault carried out the request twice.
     """

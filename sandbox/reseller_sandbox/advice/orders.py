@@ -32,8 +32,8 @@ from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.values.text_checks import plural
 from reseller_sandbox.worlds import Entry
 
-#: Two equal renewals of a domain within this time count as one renewal that was sent twice. An hourly job
-#: runs again within this time.
+#: Two equal renewals of a domain within this time count as one renewal that was sent twice. The time is
+#: longer than an hour, so that the rule finds an hourly job that sends a renewal twice.
 SOON = timedelta(minutes=90)
 
 #: The maximum time between two equal renewals if the response to the first was lost. The client may retry
@@ -121,7 +121,7 @@ def renewed_after_auto_renewal(record: Record) -> Iterator[Case]:
 
 
 def _timed_events(record: Record) -> Iterator[RegistryEvent]:
-    """Yield the events during the record that no request caused: timed events and scheduled actions."""
+    """Yield the events of the record that no request caused: timed events and scheduled actions."""
     for event in record.present.log.events:
         if event.registry_event is not None and event.at >= record.beginning.clock.instant:
             yield event.registry_event
@@ -184,7 +184,7 @@ class UnknownOrder(Struct):
 
 
 def _unknown_orders(record: Record) -> list[UnknownOrder]:
-    """Return the orders whose response was lost or late, in order, from all interfaces."""
+    """Return the orders from all interfaces whose response was lost or late. The earliest comes first."""
     orders: list[UnknownOrder] = []
     unknown: dict[tuple[str | None, str], UnknownOrder] = {}
     for entry in record.entries:
@@ -205,7 +205,7 @@ def _unknown_orders(record: Record) -> list[UnknownOrder]:
 
 
 def _repeated(record: Record, kind: Purpose, *refused_by: refusals.Rule) -> Iterator[Case]:
-    """Yield a case for each order of a kind that was placed again, and then refused by ``refused_by``."""
+    """Yield a case for each order whose repetition was refused by one of the rules in ``refused_by``."""
     for order in _unknown_orders(record):
         again = [entry for entry in order.again if entry.refused and entry.refused.rule in refused_by]
         if order.kind != kind or not again:
@@ -240,7 +240,8 @@ def auto_renewal_unpaid(record: Record) -> Iterator[Case]:
         paid = [entry for entry in before if charges(entry)]
         name, reason = to_unicode(failed.subject), failed.note.rpartition(": ")[2]
         yield Case(
-            # the last payment before, otherwise the last request before, otherwise the first request
+            # the last payment before the failure, or else the last request before it, or else the first
+            # request
             [(paid or before or requests[:1])[-1]],
             f"The automatic renewal of {name} on {wire(failed.at)} failed: {reason}. The name expired and is "
             f"now {stage.value.replace('_', ' ')}.",
@@ -249,7 +250,7 @@ def auto_renewal_unpaid(record: Record) -> Iterator[Case]:
 
 
 def _unpaid(record: Record) -> dict[int, RegistryEvent]:
-    """Return the first automatic renewal of each order that the balance did not cover.
+    """Return, for each order, the first automatic renewal that the balance did not cover.
 
     An order that was renewed later is left out.
     """

@@ -56,8 +56,8 @@ def _is_unguarded(entry: Entry, guard: str) -> bool:
     return bool(renewals(entry)) or (entry.refused is not None and entry.refused.rule is MISSING_PARAMETER)
 
 
-#: A query parameter with such a name, or with such an ending, contains credentials, whether the service reads
-#: it or not.
+#: A query parameter contains credentials if its name is one of these, or ends with one of these. This is true
+#: even if the service does not read the parameter.
 NAMES = ("APIKEY", "SIGNATURE", "AUTH-TOKEN")
 
 
@@ -166,11 +166,11 @@ def _request_key(entry: Entry) -> tuple[str, str, bytes]:
 
 TOO_MANY_REQUESTS = 429
 
-#: The shortest run of equal requests that is reported. Each got a 429 response and came before the previous
-#: Retry-After had passed.
+#: The shortest run of equal requests that the rule reports. Each got a 429 response and came before the
+#: previous Retry-After had passed.
 TRIES = 3
 
-#: The shortest run of different requests of an account that is reported. It is longer than ``TRIES``: a
+#: The shortest run of different requests that the rule reports for an account. It is longer than ``TRIES``: a
 #: client with several workers gets a few 429 responses at the same time, and under a frozen clock, waiting
 #: leaves no trace. The docstring of the rule names both figures for users.
 IN_A_ROW = 10
@@ -202,7 +202,7 @@ def rate_limit_ignored(record: Record) -> Iterator[Case]:
 
 
 def _runs(entries: Iterable[Entry], key: Callable[[Entry], Hashable], least: int) -> Iterator[list[Entry]]:
-    """Yield runs of at least ``least`` requests that got 429 and did not wait, for each ``key``."""
+    """Yield, for each ``key``, the runs of ``least`` or more requests that got 429 and did not wait."""
     runs: dict[Hashable, list[Entry]] = {}
     for entry in entries:
         run = runs.setdefault(key(entry), [])

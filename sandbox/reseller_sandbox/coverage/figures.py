@@ -65,7 +65,7 @@ def total(counts: Iterable[tuple[Key, Mark]]) -> Marks:
 
 
 def exercised(area: str, mark: Mark) -> bool:
-    """Whether an item with this mark counts as exercised: carried out for an operation, otherwise seen."""
+    """Whether an item counts as exercised. An operation must be carried out, any other item only seen."""
     return (mark.carried_out if area == "operations" else mark.times) > 0
 
 
@@ -92,7 +92,7 @@ def _mark(seen: Counted, carried_out: int = 0, refused: int = 0, injected: int =
 def _exercised_by(
     exercise: Exercise, seen: Counted, operation: ApiOperation | None
 ) -> Iterator[tuple[Key, Mark]]:
-    """Yield the items that a request exercised, each with its counts, but no transitions."""
+    """Yield the items that a request exercised, except transitions. Each item comes with its counts."""
     times = seen.times
     if operation is not None:
         name = operation.id
@@ -194,7 +194,7 @@ class ItemCovered(Struct, frozen=True, kw_only=True):
 
     @property
     def only_injected(self) -> bool:
-        """Whether this is an error that only faults caused, and no rule of the registry."""
+        """Whether this is an error that faults caused, but never a rule of the registry."""
         return self.area == "errors" and self.covered and self.injected == self.times
 
 
@@ -246,5 +246,5 @@ def _share(kind: type[S], name: str, about: str, items: Sequence[ItemCovered]) -
 
 
 def percentage(count: int, total: int) -> float:
-    """Return the share in percent, rounded down to one digit, so that only complete coverage is 100."""
+    """Return the share in percent, rounded down to one decimal place, so that only full coverage is 100."""
     return count * 1000 // total / 10

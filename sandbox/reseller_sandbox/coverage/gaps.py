@@ -130,7 +130,7 @@ class RequestToMake(Struct, frozen=True, kw_only=True):
 
 
 class Gap(Struct, frozen=True, kw_only=True):
-    """An item that was not exercised, and in words (``how``) how to exercise it.
+    """An item that was not exercised. ``how`` describes in words how to exercise the item.
 
     After the calls in ``needs``, ``request`` exercises the item. For an error, ``request`` succeeds until it
     is changed as ``how`` describes. ``inject`` is the fault that injects the error.
@@ -190,7 +190,7 @@ def _gap(item: ItemCovered, operations: Mapping[str, ApiOperation]) -> Gap:
 
 @cache
 def _assumption_texts() -> Mapping[str, str]:
-    """Return the description of each assumption with its accepted values, by name."""
+    """Return, by assumption name, a description of the assumption and of its accepted values."""
     return {
         str(row["name"]): f"{row['about']} The value is {row['takes']}." for row in catalogue(Assumptions())
     }

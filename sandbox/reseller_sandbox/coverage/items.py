@@ -33,7 +33,7 @@ AREAS: Mapping[str, str] = {
 #: The assumptions on which only timed transitions depend. Coverage omits them, because no response uses them.
 TIMED_ONLY = frozenset({"lifecycle.autorenew.tries"})
 
-#: The names that stand for a stage before an order exists, and after it has ended.
+#: The names that replace a stage: ``START`` before an order exists, ``END`` after the order has ended.
 START, END = "nothing", "nothing more"
 
 #: How items are counted.

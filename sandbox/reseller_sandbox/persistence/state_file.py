@@ -59,7 +59,7 @@ class StateFile:
             raise BadSetting(f"--state-file {self.path} cannot be read: {problem.strerror}") from None
 
     def keeping(self, worlds: Engine, *, is_saved: bool) -> StateFileWriter:
-        """Return a context that saves ``worlds`` in this file.
+        """Return a context manager that saves ``worlds`` in this file.
 
         ``is_saved`` is whether the file already holds these worlds.
         """
@@ -74,7 +74,7 @@ class StateFile:
 
 
 class StateFileWriter:
-    """Saves worlds on a separate thread during the context, and at its end.
+    """Context manager that saves worlds: on a separate thread in the block, and again when the block ends.
 
     It writes immutable values, so requests do not wait for it. ``put_in_place`` moves a complete file to the
     path.

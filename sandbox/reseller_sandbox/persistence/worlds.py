@@ -1,4 +1,4 @@
-"""Writes the worlds of a server to a file and reads them, as pickled records of listed types.
+"""Writes the worlds of a server to a file, and reads them back. Only listed types are pickled.
 
 Pickle writes each object once, even if many others refer to it, and restores the same graph. Reading a file
 runs no code from the file: the reader finds only the types below, by their names.
@@ -79,7 +79,7 @@ Made = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 def save(path: Path, dump: EngineDump, put_in_place: Callable[[Path, Path], object]) -> None:
-    """Write worlds to a new file, and put the complete file in place. Raise OSError."""
+    """Write worlds to a new file. When it is complete, move it with ``put_in_place``. Raise OSError."""
     file.write(path, VERSION, lambda to: _Writer(to).write(dump), put_in_place)
 
 
@@ -198,7 +198,7 @@ class _Writer(pickle.Pickler):
         return call
 
     def _queue(self, queue: Queue[Event]) -> Made:
-        """Return the call that restores a queue of events, as a change of the queue written last."""
+        """Return the call that restores a queue of events. The call changes the previously written queue."""
         events = tuple(queue)
         base, earlier = self._last
         self._last = queue, events

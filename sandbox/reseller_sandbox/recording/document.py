@@ -93,7 +93,7 @@ class RecordedRequest(_Line, frozen=True, kw_only=True):
 
 
 class RecordedResponse(_Line, frozen=True, kw_only=True):
-    """The result of a request for the client, and the faults that applied.
+    """The response that the client got, and the faults that applied.
 
     For a long response, ``body`` holds only its beginning. ``size`` and ``digest`` (SHA-256) describe the
     whole.
@@ -311,7 +311,8 @@ def _read(number: int, kind: Any, line: bytes) -> Any:
 
 def _value(kind: type, written: Any) -> Any:
     """Convert a JSON value back to the instant or the bytes that ``_written`` converted."""
-    # An instant comes here only while freezegun replaces datetime by a class that msgspec does not know.
+    # This is an instant. It is converted here only while freezegun replaces datetime by a class unknown to
+    # msgspec.
     if kind is not Raw:
         return INSTANT.read(written)
     match written:
@@ -334,12 +335,15 @@ def _require_sense(steps: Sequence[Step]) -> None:
             )
         if isinstance(step, WaitingStep):
             if step.waits in waiting:
-                raise BadRecording(f"line {number}: an earlier line already has this value of waits")
+                raise BadRecording(
+                    f"line {number}: an earlier line already has the same value for the key waits"
+                )
             waiting.add(step.waits)
         elif isinstance(step, RequestStep):
             if step.skipped:
                 waiting.discard(step.waits or "")
             elif (step.sent is None) is (step.waits is None) or step.waits not in {None, *waiting}:
                 raise BadRecording(
-                    f"line {number}: a request must have either sent, or waits with an earlier line's value"
+                    f"line {number}: a request requires the key sent, "
+                    "or the key waits with a value from an earlier line"
                 )

@@ -31,10 +31,11 @@ from reseller_sandbox.worlds import Entry, Snapshot, World, redact
 MASKED = "the request has a masked secret of another service"
 UNKNOWN = "the credentials of the request are unknown to this world"
 
-#: Replaces a secret in the match of a fault or scheduled action. No value of a request matches this pattern.
+#: The replacement for a secret in the match of a fault or of a scheduled action. No value of a request
+#: matches this pattern.
 UNLIKE = f"<{MASK}>"
 
-#: The last part of the names of the headers or parameters that contain the API key and the signature.
+#: If the name of a header or parameter ends with one of these, it contains the API key or the signature.
 _KEY, _SIGNATURE = "-apikey", "-signature"
 
 
@@ -190,7 +191,7 @@ def _body_masked(body: bytes, own: set[str]) -> tuple[bytes, list[str]]:
 
 
 def _without(answer: bytes, secrets: Iterable[str]) -> bytes:
-    """Mask each secret in a response where the secret is a whole word and not a JSON key."""
+    """Mask each secret in a response, but only where it is a whole word and not a JSON key."""
     for secret in secrets:
         if len(secret) >= redact.SHORTEST:
             pattern = re.escape(secret.encode("utf-8", "surrogatepass"))

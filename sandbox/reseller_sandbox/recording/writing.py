@@ -63,7 +63,7 @@ PAST = frozenset(
 #: The prefixes of control calls whose arguments contain a match for requests.
 _MATCHING = ("answers.", "faults.", "simulate.")
 
-#: Reasons why a recording holds a state later than the start of its world.
+#: Reasons why a recording contains a state that is later than the start of its world.
 FORGOTTEN = "earlier requests are no longer in the journal"
 UNLOGGED = "the world was changed by a call that is not logged"
 
@@ -228,7 +228,7 @@ def _differ(first: Snapshot, other: Snapshot) -> bool:
 
 
 def _why_skipped(entry: Entry) -> str:
-    """Return why a request cannot be repeated, or an empty string."""
+    """Return the reason why a request cannot be repeated, or an empty string."""
     if entry.body_size is not None:
         return f"its body of {entry.body_size} bytes was too long for the journal (--journal-body)"
     longest = max(map(len, entry.sent.values()), default=0)
@@ -267,7 +267,7 @@ def recording_of(engine: Engine, world: World) -> RecordedWorld:
 
 
 def state_digest(engine: Engine, snapshot: Snapshot) -> str:
-    """Return the SHA-256 of a snapshot as a fixture. A running clock does not change the digest."""
+    """Return the SHA-256 of a snapshot's fixture text. A running clock does not change the digest."""
     still = replace(snapshot, clock=WorldClock(snapshot.clock.instant))
     return sha256(engine.fixtures.written(still).encode()).hexdigest()
 

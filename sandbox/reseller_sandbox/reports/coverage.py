@@ -69,7 +69,7 @@ class Report(Struct, frozen=True, kw_only=True):
 
 
 def lines(report: Report) -> Iterator[str]:
-    """Yield the figures of each area and in total, and the most important gaps with code to fill them.
+    """Yield the figures in total and by area. Then yield the most important gaps, with code that fills them.
 
     For an error, the code injects the error. A line before it describes how a request causes the error.
     """

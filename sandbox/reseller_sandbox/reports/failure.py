@@ -15,7 +15,7 @@ from reseller_sandbox.reports.html import rendered
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.values.clock import wire
 
-#: Maximum number of requests, of movements of money and of events that the report lists for a world.
+#: For each world, the report lists at most this many requests, movements of money, and events.
 LATEST = 100
 
 

@@ -81,13 +81,13 @@ class Index:
         self.add(world)
 
     def remembered(self) -> tuple[tuple[tuple[Claim, str], ...], Mapping[str, str]]:
-        """Return all claims, each with the name of its world, and the reasons why deleted worlds ended."""
+        """Return all claims with the names of their worlds, and also the reasons why worlds were deleted."""
         return tuple((claim, world.name) for claim, world in self._claims.items()), dict(self._ends)
 
     def recall(
         self, claims: Iterable[tuple[Claim, str]], ends: Mapping[str, str], worlds: Mapping[str, World]
     ) -> None:
-        """Restore the claims and reasons that another index returned from ``remembered``.
+        """Restore the claims and reasons of another index, from the result of its method ``remembered``.
 
         ``worlds`` holds the current worlds by name.
         """
@@ -234,7 +234,7 @@ class Engine:
         self._take(default)
 
     def restore(self, dump: EngineDump, others: Iterable[World]) -> None:
-        """Restore another engine from ``dump``. ``others`` are its worlds except the default world."""
+        """Take over the saved worlds in ``others``, and the other data of their engine from ``dump``."""
         self.seed, self._count = dump.seed, dump.count
         for world in others:
             self._take(world, world.used)
@@ -287,7 +287,7 @@ class Engine:
         return self._account(("key", key), path_world)
 
     def by_token(self, token: str, path_world: World | None = None) -> tuple[World, Account] | None:
-        """Return the world and the account with ``token``, or None, as ``by_key`` does for a key."""
+        """Return the world and the account with the token ``token``, or None."""
         return self._account(("token", token), path_world)
 
     def _account(self, claim: Claim, path_world: World | None) -> tuple[World, Account] | None:
@@ -311,7 +311,7 @@ class Engine:
         return Rejection(end or self.shard.elsewhere(credential) or NO_ACCOUNT)
 
     def fork(self, request: Fork | None = None) -> World:
-        """Create a world with its own credentials as ``request`` describes. Return the world.
+        """Create the world that ``request`` describes. Give it its own credentials, and return it.
 
         The time grows only with the number of accounts. Refuse with ``too_many_worlds``, ``world_exists``,
         ``unknown_world``, ``invalid_fixture``, ``invalid_parameter``, ``too_many_faults``, and with
@@ -464,7 +464,7 @@ class Engine:
         return renewed(state, self.seed, number, self._index.is_taken, accounts, self.shard)
 
     def _with_free_credentials(self, state: State, world: World, accounts: Iterable[Account]) -> State:
-        """Return ``state``, with new credentials for ``accounts`` whose old ones another world has."""
+        """Return ``state`` with new credentials for ``accounts`` that have credentials of another world."""
 
         def is_taken(account: Account) -> bool:
             return self._index.is_taken(account, by_other_than=world)

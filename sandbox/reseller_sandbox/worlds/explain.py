@@ -64,7 +64,7 @@ class Explanation(Struct, frozen=True):
 
     @property
     def about(self) -> NameBefore:
-        """The domain name that was refused, or an empty ``NameBefore``."""
+        """The domain name that the refusal is about, or an empty ``NameBefore``."""
         named = (name for name in self.names if to_unicode(name.name) == self.facts.get("name"))
         return next(iter((*named, *self.names)), NameBefore())
 
@@ -143,7 +143,7 @@ def _path_to(state: State, stage: Stage, action: Action, wording: Wording) -> li
 
 
 def _ended(case: Explanation, order: Order, waits: Sequence[PathStep]) -> datetime | None:
-    """Return the instant at which time alone completes the steps ``waits`` of ``order``, or None."""
+    """Return the instant at which time alone completes the steps in ``waits``. Return None if unknown."""
     if order.stage is Stage.ARRIVING:
         return case.about.transfer.completes if case.about.transfer is not None and len(waits) == 1 else None
     policy = case.snapshot.state.zones[order.zone].policy
@@ -221,7 +221,7 @@ def _revoked(case: Explanation) -> Allowed | None:
     return Allowed(f"use another account's, or restore the credentials of {account.name}, which are revoked")
 
 
-#: Functions that find the helpful action for a rule from the state. Other rules have a fixed ``remedy``.
+#: Functions that find the helpful action from the state, by rule. All other rules have a fixed ``remedy``.
 _BY_STATE: Mapping[Rule, Callable[[Explanation], Allowed | None]] = {
     r.WRONG_STATE: _wrong_state,
     r.TRANSFER_PENDING: _transfer_pending,

@@ -192,7 +192,7 @@ Move = tuple[Stage | None, Stage | None]
 
 
 class Exercise(NamedTuple):
-    """The properties that the usage counts record of a request. Equal requests are counted together.
+    """The properties of a request that matter to the usage counts. Equal requests are counted together.
 
     ``stage`` is the stage of the domain before the request. ``rule`` is the rule that refused it. ``error``
     is the error in the response, by its name in fault rules. ``injected`` is whether a fault made up this
@@ -363,7 +363,7 @@ class Follower:
         self.when_news: Callable[[], None] | None = None
 
     def begin(self, past: Iterable[Any]) -> None:
-        """Let the next ``take`` return the records ``past`` first."""
+        """Let the next ``take`` return the records in ``past`` before all others."""
         self._past = list(map(FeedRecord, past))
 
     def take(self) -> list[FeedRecord]:
@@ -494,7 +494,7 @@ class RequestJournal:
 
     @property
     def events(self) -> list[Event]:
-        """All requests of the journal as events, with the dropped requests that changed a record."""
+        """All requests of the journal as events. The list includes dropped requests that changed a record."""
         with self._lock:
             return [*self._older, *(entry.event for entry in self._entries)]
 

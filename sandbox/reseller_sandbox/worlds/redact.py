@@ -22,7 +22,7 @@ from reseller_sandbox.values.parameters import field_names, is_record
 
 _FORM = re.compile(r"[^\s={}\"]+=")
 
-#: The maximum number of headers that the journal keeps of a request.
+#: The maximum number of headers of one request that the journal keeps.
 MOST_HEADERS = 40
 #: The maximum number of characters of a header that the journal shows.
 LONGEST_HEADER = 200

@@ -362,7 +362,7 @@ def changed_settings(earlier: Snapshot, later: Snapshot) -> Iterator[tuple[str, 
 
 
 def _by_name(setting: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the old and new value of each name in a setting. For the same names, yield their order too."""
+    """Yield the old and new value of each name in a setting. For equal names, yield both lists of names."""
     for name in dict.fromkeys([*old, *new]):
         yield f"{setting}.{name}", old.get(name), new.get(name)
     if old.keys() == new.keys():

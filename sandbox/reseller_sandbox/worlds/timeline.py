@@ -19,7 +19,7 @@ Kind = Literal["snapshots", "branches"]
 
 
 def snapshot(world: World, name: str) -> Checkpoint:
-    """Save the present state as the snapshot ``name``. Replace a snapshot of that name.
+    """Save the present state as the snapshot ``name``. Replace an existing snapshot with this name.
 
     Refuse with ``too_many_snapshots``.
     """
@@ -33,7 +33,7 @@ def snapshot(world: World, name: str) -> Checkpoint:
 
 
 def point(world: World, named: str) -> Checkpoint:
-    """Return the state of ``world`` at the point ``named``, and the requests of that history.
+    """Return the state of ``world`` at one of its points, and the requests of that history.
 
     A point is ``start``, ``now``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or ``branch:NAME``. Refuse
     with ``unknown_point``, ``unknown_request``, ``unknown_snapshot`` and ``unknown_branch``.
@@ -89,7 +89,8 @@ def switch(world: World, name: str) -> Checkpoint:
     """
     with world.lock:
         branch = _checkpoint(world, "branches", name)
-        # Delete this branch first. Otherwise the new branch could push out another one at the limit.
+        # Delete this branch first. Otherwise, if the limit is reached, the new branch would push out the
+        # oldest branch.
         forget(world, "branches", name)
         return _go(world, branch.snapshot, branch.requests)
 
@@ -164,7 +165,7 @@ AT = "@"
 
 
 def seen(world: World, named: str) -> World | None:
-    """Return a view of ``world`` at the point ``named``, or None if the point is unknown.
+    """Return a read-only view of ``world`` at one of its points, or None if the point is unknown.
 
     The view has the requests until that point and a frozen clock. Changes to it have no effect on ``world``.
     """

@@ -65,7 +65,7 @@ def count(
     high = exactly if exactly is not None else most
     if low < 0 or (high is not None and high < low):
         raise Refused(
-            INVALID_PARAMETER, problems=f"no number of requests is at least {low} and at most {high}"
+            INVALID_PARAMETER, problems=f"a number of requests cannot be at least {low} and at most {high}"
         )
     matching = find(world, match)
     verified = low <= len(matching) and (high is None or len(matching) <= high)

@@ -188,7 +188,7 @@ class World:
         return self._snapshot.clock
 
     def now(self) -> datetime:
-        """Return the time of the world. It is never before a time returned earlier."""
+        """Return the time of the world. A later call never returns an earlier time."""
         return self._followed().clock.now()
 
     def _followed(self) -> Snapshot:

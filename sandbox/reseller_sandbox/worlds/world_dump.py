@@ -84,7 +84,7 @@ class WorldDump(Struct, frozen=True, kw_only=True):
 
 
 class ReplayResult(Struct, frozen=True):
-    """The world after a replay, and the first ``difference`` from the recording, or an empty string.
+    """The world after a replay. ``difference`` is the first difference from the recording, empty if none.
 
     ``notes`` name the parts of the past that the recording leaves out.
     """
