@@ -160,7 +160,7 @@ class RefusedState(Result, frozen=True, kw_only=True):
 
 
 class RefusalReason(Result, frozen=True, kw_only=True):
-    """The reason for a refusal: the rule, the state, and the most similar allowed action.
+    """The reason for a refusal: the rule, the state, and the action that would help instead.
 
     ``allowed_at`` is the instant from which the action becomes possible without another change.
     """

@@ -27,7 +27,7 @@ QUIET = 0.3
 QUIET_HERE = 0.1
 
 #: Environment variable with the file to which the plugin writes its reports. A tool sets it for pytest.
-REPORTS_FILE = "RESELLER_SANDBOX_TOLD"
+REPORTS_FILE = "RESELLER_SANDBOX_TOOL_REPORTS"
 
 
 def report_to_tool(**words: Any) -> None:
