@@ -10,7 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import open_worlds
@@ -125,9 +125,10 @@ def replay(recording: RecordedWorld | bytes | Path | str, over: Callable[[Engine
 def to_json(result: Replay[Any]) -> dict[str, Any]:
     """Return the result of a replay as JSON."""
     difference = None
-    if result.difference is not None:
-        recorded, replayed = result.difference.sides
-        difference = {**to_builtins(result.difference), "recorded": recorded, "replayed": replayed}
+    if (first := result.difference) is not None:
+        recorded, replayed = first.sides
+        difference = {"number": first.number, "step": first.step, "what": first.what}
+        difference |= {"recorded": recorded, "replayed": replayed}
     return {
         "identical": result.identical,
         "requests": result.requests,

@@ -89,6 +89,8 @@ def test_the_command_replay_shows_both_values_of_a_difference(written: Path, tmp
     assert (done.status, title) == (1, "r1 v3.createDomain: the body of the response differs")
     assert "last.com" in ours
     assert "lost.com" in theirs
+    difference = json.loads(command("replay", other, "--json").out)["difference"]
+    assert ("last.com" in difference["recorded"], "lost.com" in difference["replayed"]) == (True, True)
 
 
 def test_a_damaged_recording_is_refused(written: Path, tmp_path: Path) -> None:
