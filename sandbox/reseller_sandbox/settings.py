@@ -299,11 +299,12 @@ class ServerSettings(Settings):
         tls_names: A host name or IP address for the certificate, in addition to localhost. Can be repeated.
         tls_folder: The folder that keeps the certificate authority, so that clients trust later runs too. By
             default, each run makes a new authority.
-        certfile: Your own TLS certificate (PEM file). It is used on --port, or with --tls on the port for
-            HTTPS.
+        certfile: Your own TLS certificate (PEM file) for --port. If you also set --tls, it is for the HTTPS
+            port.
         keyfile: The private key of the certificate, if the key is in a separate file.
         quiet: Do not print a line for each request.
-        log: The format of the log lines: text or json. The text log leaves out read requests of the page.
+        log: The format of the log lines: text or json. The text log omits requests with which the page only
+            reads.
         ready_file: A file that exists while the server listens. It contains the server's URLs as JSON.
         watch: Load the fixture again each time its file is edited.
         state_file: A file that keeps the worlds between runs. If the file exists, the server starts with its

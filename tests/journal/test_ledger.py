@@ -189,7 +189,7 @@ def test_near_misses_show_the_differences_from_the_match(two_names: Control) -> 
         assert verdict["near_misses"][0]["request"]["id"] == near
 
 
-def test_a_wrong_order_of_requests_reports_the_first_missing_request(two_names: Control) -> None:
+def test_requests_in_the_wrong_sequence_report_the_first_missing_request(two_names: Control) -> None:
     wanted = [{"operation": "v3.renew*"}, {**CREATE, "domain": "one.com"}]
     verdict = two_names.post("journal/verify", {"in_order": wanted})
     assert [row["id"] for row in verdict["requests"]] == ["r3"]

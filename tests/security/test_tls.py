@@ -131,7 +131,7 @@ def test_python_clients_trust_only_the_given_certificate_authority(
     assert requests.get(health, timeout=240).status_code == 200
 
 
-def test_the_function_connect_trusts_the_authority_in_an_argument_or_a_variable(
+def test_connect_trusts_a_certificate_authority_from_an_argument_or_the_environment(
     served: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, subtests
 ) -> None:
     there, plain = connect(served.tls_url, authority=served.authority), connect(served.url)
@@ -227,9 +227,7 @@ def test_a_tls_folder_keeps_the_certificate_authority_between_starts(served: Ser
     key.write_bytes(kept)
 
 
-def test_the_error_of_serve_with_tls_without_trustme_names_the_alternatives(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_serve_with_tls_suggests_alternatives_if_trustme_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "trustme", None)
     line = refusal("serve", "--port", "0", "--tls")
     assert "needs trustme: pip install 'trustme>=" in line

@@ -46,7 +46,7 @@ def test_has_no_world():
 """
 
 
-def test_a_swept_test_that_is_silently_wrong_fails_and_is_listed(printed: Printed) -> None:
+def test_a_sweep_lists_a_silently_wrong_test_as_failed(printed: Printed) -> None:
     said = printed(SUITE, "--reseller-sandbox-sweep=lost-answer,external-changes", "-rP")
     assert "2 failed, 2 passed" in said
     blind, once = said.split("reseller sandbox: sweep of ")[1:]

@@ -252,7 +252,7 @@ def test_an_array_in_a_form_may_have_indexes_in_any_order(forms: Client) -> None
         assert forms.get(f"/domain/new{number}.com").json["ns"] == HOME
 
 
-def test_a_malformed_form_is_refused_with_its_mistake(forms: Client, subtests) -> None:
+def test_a_malformed_form_is_refused_with_an_error_that_shows_the_mistake(forms: Client, subtests) -> None:
     for form, problem in [
         (b"\xff=1", "not a form in UTF-8"),
         (b"a=%ff", "not a form in UTF-8"),

@@ -171,7 +171,7 @@ def _running(
         with ExitStack() as stack:
             if url is None:
                 prepared = stack.enter_context(closing(Sandbox(**settings)))
-                variables = said  # pytest makes the worlds of its tests with the same settings.
+                variables = said  # pytest makes worlds with the settings of this command.
             else:
                 server = HttpTransport(url, world or "", settings.get("control_token"), authority=ca)
                 current = Sandbox.through(stack.enter_context(closing(server)))

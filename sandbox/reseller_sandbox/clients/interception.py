@@ -61,7 +61,7 @@ def intercepting(
     """
     if others not in ("network", "refuse"):
         near = nearest(str(others), ("network", "refuse"))
-        raise _invalid(f"the parameter others must be network or refuse, not {others!r}{near}")
+        raise _invalid(f"the parameter others must be 'network' or 'refuse', not {others!r}{near}")
     if not urls:
         raise _invalid(
             "the function intercept needs at least one URL of a service, such as https://api.example.test"

@@ -289,7 +289,7 @@ def _later(now: datetime, by: Any) -> datetime:
     try:
         return later(now, by)
     except ValueError as error:
-        raise Refused(INVALID_PARAMETER, problems=f"by is too large: {error}") from None
+        raise Refused(INVALID_PARAMETER, problems=f"the parameter by is too large: {error}") from None
 
 
 def _order(state: State, name: str, account: str | None) -> Order:

@@ -75,7 +75,7 @@ class Assumptions(Keyed[Assumption]):
     ) -> AssumptionList:
         """Set assumptions of this world. The new values apply from the next request on.
 
-        Assumptions that neither parameter names are unchanged.
+        All other assumptions keep their values.
 
         Args:
             assume: The assumptions to set, by name.

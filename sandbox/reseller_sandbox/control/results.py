@@ -179,7 +179,7 @@ class Keyed(Resource, Generic[T]):
                 return {getattr(record, "name", None): record for record in self}[key]
             return cast(T, get(key))
         except Refused as refused:
-            # If the resource's own world was removed, the record itself is not missing.
+            # This refusal is about the missing world, not about a missing record.
             is_removed_world = refused.rule is refusals.UNKNOWN_WORLD and self.name != "worlds"
             if refused.rule.category is Category.NOT_FOUND and not is_removed_world:
                 raise MissingRecord(refused.rule, refused.message, refused.remedy, **refused.facts) from None

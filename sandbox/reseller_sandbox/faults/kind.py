@@ -15,7 +15,7 @@ from reseller_sandbox.server.delivery import Cut, Delivery, Drops
 from reseller_sandbox.values.kinds import INSTANT, Mistake, whole
 from reseller_sandbox.values.matching import Request
 
-#: The largest number in a rule. A thousand matches a second reach this number after three years.
+#: The largest number in a rule. With 1,000 matches per second, a counter reaches it after three years.
 MANY = 10**11
 
 

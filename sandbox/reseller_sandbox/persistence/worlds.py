@@ -95,7 +95,7 @@ def opened(path: Path) -> EngineDump:
             other = min(differ).partition("(")[0]
         except Exception:
             raise BadFile(f"{path}: the file is damaged: its content is invalid") from None
-    raise BadFile(f"{path}: the file is from another version of the program: its fields of {other} differ")
+    raise BadFile(f"{path}: the file is from another version of the program (the fields of {other} differ)")
 
 
 def _shape() -> set[str]:
@@ -198,7 +198,7 @@ class _Writer(pickle.Pickler):
         return call
 
     def _queue(self, queue: Queue[Event]) -> Made:
-        """Return the call that restores a queue of events. The call changes the previously written queue."""
+        """Return the call that restores ``queue``, as the changes since the queue before it in the file."""
         events = tuple(queue)
         base, earlier = self._last
         self._last = queue, events

@@ -21,8 +21,8 @@ class Limits:
         journal: Maximum number of requests in the journal of a world. You can rewind to these requests.
         journal_body: Maximum number of bytes that the journal keeps of each body.
         max_branches: Maximum number of branches that a world keeps.
-        max_events: Maximum number of events that a world keeps. When the journal drops requests, the world
-            keeps at most this number of them as events.
+        max_events: Maximum number of events that a world keeps, and separately of requests that it keeps as
+            events after the journal has dropped them.
         max_snapshots: Maximum number of snapshots in a world.
         max_faults: Maximum number of fault rules in a world.
     """

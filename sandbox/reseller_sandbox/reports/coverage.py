@@ -25,7 +25,7 @@ from reseller_sandbox.reports.html import rendered
 #: The version of the JSON form. An incompatible change increments it.
 VERSION = 1
 
-#: Number of gaps that the lines list, and the width of a full bar in characters.
+#: Number of gaps in the text report, and the width of a full bar in characters.
 _GAPS, _BAR = 7, 20
 
 #: Number of gaps at the top of the page, and maximum number of requests or tests for each item.

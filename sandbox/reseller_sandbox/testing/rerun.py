@@ -154,7 +154,7 @@ class ExploringTests(Reruns):
             with run.apart(item) as prepared:
                 if not isinstance(prepared.transport, LocalTransport):
                     raise BadSetting(
-                        "explore needs worlds in this process, not worlds of a server. Use the mode process"
+                        "explore requires worlds in this process, not in a server. Use the mode 'process'"
                     )
                 positional, marked = (mark.args, mark.kwargs) if mark is not None else ((), {})
                 exploration = Explorer(

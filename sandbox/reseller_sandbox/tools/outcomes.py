@@ -128,7 +128,7 @@ class Outcome(Struct, frozen=True):
         return [effect for change in request.changes for effect in self.describer.effects(change)]
 
     def lines(self) -> Counter[str]:
-        """Return lines for a report, with counts: the effects, and the orders that the program reports."""
+        """Return lines for a report, with counts: the effects of the run and the program's orders."""
         lines = Counter(f"the program says: an order of {order}" for order in self.ended.view or ())
         for effect, count in self.effects.items():
             lines[str(effect)] += count

@@ -199,7 +199,7 @@ class CommandProgram:
         folder: Path,
         tell: Tell,
     ) -> list[AnyReport]:
-        """Run the command (pytest), which sweeps or explores its own tests. Return a report on each test.
+        """Run pytest, and let pytest sweep or explore its tests. Return a report on each test.
 
         ``done`` is ``swept`` or ``explored``. ``jobs`` pytest processes share the runs of each test. The
         recordings are in ``folder``. Raise ``BadProgram`` if pytest does not run all its tests.

@@ -71,7 +71,7 @@ def plural(count: int, word: str) -> str:
 
 
 def names_phrase(names: Iterable[str], noun: str) -> str:
-    """Return a phrase with the first 20 of ``names``: ``there are com, net and 3 more``.
+    """Return a phrase such as ``there are com and net``. It has at most 20 names, then ``and 3 more``.
 
     ``noun`` is the plural noun for the names (``zones``), for the phrase about an empty list.
     """

@@ -222,7 +222,10 @@ class RequestContext(Struct, dict=True):
         return self.sender.name if self.sender is not None and self.admitted else None
 
     def recognise(self, sender: tuple[World, Account] | None) -> None:
-        """Set the world and the sender of a refused request, unless the path chose another world."""
+        """Set the world and the sender of a refused request.
+
+        If the path names a world, ignore a sender from a different world.
+        """
         if sender is not None and self.world in (None, sender[0]):
             self.world, self.sender = sender
 

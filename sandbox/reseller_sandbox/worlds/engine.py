@@ -114,7 +114,7 @@ class Rejection(Struct, frozen=True):
 
 
 def rejection_in(world: World, credential: str, path_world: World | None) -> Rejection | None:
-    """Return the reason to reject ``credential`` if an account in ``world`` has it, else None.
+    """Return why ``credential`` is rejected, if it belongs to an account in ``world``, or else None.
 
     ``path_world`` is the world that the path selected.
     """

@@ -64,9 +64,7 @@ def count(
     low = exactly if exactly is not None else least if least is not None else 0 if most is not None else 1
     high = exactly if exactly is not None else most
     if low < 0 or (high is not None and high < low):
-        raise Refused(
-            INVALID_PARAMETER, problems=f"a number of requests cannot be at least {low} and at most {high}"
-        )
+        raise Refused(INVALID_PARAMETER, problems=f"at_least ({low}) is greater than at_most ({high})")
     matching = find(world, match)
     verified = low <= len(matching) and (high is None or len(matching) <= high)
     message = f"{_times(low, high)} expected, {len(matching)} came{_forgotten(world, verified=verified)}"

@@ -296,10 +296,10 @@ class Explorer(Struct, kw_only=True):
             plan = plan.again()
 
     def _tolerates(self, failed: _RunResult) -> bool:
-        """Whether the program would have failed with shorter holds, too.
+        """Whether the program tolerates the holds of a failed run. Then the order of requests is the cause.
 
-        This is the case if a passing run had a hold that was as long. Otherwise, run a passing schedule with
-        the same holds.
+        The program does if a passing run had a hold as long. Otherwise, run a passing schedule with the holds
+        of the failed run.
         """
         if failed.longest > self._tolerated and self._passing:
             plan = Plan(self._passing, holds=failed.holds)

@@ -182,7 +182,8 @@ class Schedules:
         self._departures: list[list[RequestKey]] = []
         self._waiting: dict[Path, Mapping[str, str]] = {}
         self._footprints: dict[RequestKey, Footprint] = {}
-        #: For each number and text of a request, the actors that sent it in any run.
+        #: The actors that sent a request in any run. The key is the request's place among the requests of
+        #: its actor, and its text.
         self._senders: dict[tuple[int, str], set[str]] = {}
         self._tries = Counter[Path]()
         #: Number of schedules that were given up because the program does not reach them.
@@ -251,8 +252,7 @@ class Schedules:
                     self._senders.setdefault((plan.path[:at].count(actor), text), set()).add(actor)
             self._waiting.setdefault(plan.path, {})
             changed.append(_KnownRun(steps))
-        # All runs share the read-write sets, so even a run in which actors have swapped names can change
-        # them.
+        # Every run can add to the read-write sets, which all runs share. Then the branches change, too.
         if have_grown:
             changed = [*(_KnownRun(run.steps) for run in self._runs), *changed]
             self._runs = []
@@ -414,7 +414,10 @@ def _count(workers: Sequence[Sequence[Footprint]]) -> int | None:
 
 
 def order_of(steps: Sequence[ScheduledTurn]) -> str:
-    """Return a hash of a run's requests and conflict order. Equivalent runs have the same hash."""
+    """Return a hash of the requests of a run, and of the order of those that conflict.
+
+    Equivalent runs have the same hash.
+    """
     conflicts = (
         (early.request, late.request)
         for at, late in enumerate(steps)

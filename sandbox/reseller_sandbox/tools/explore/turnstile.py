@@ -387,7 +387,7 @@ class Actors:
         return next(name for name in names if name not in taken and name not in self._bases)
 
     def settle(self, named: Mapping[str, HeldRequest], answered: str) -> None:
-        """Fix the actor of each request in ``named``. The actor in ``answered`` gets the next response."""
+        """Record the actor of each request in ``named``. Actor ``answered`` gets the next response."""
         for actor, request in named.items():
             self._of[request] = actor
             self._bases[actor] = request.base

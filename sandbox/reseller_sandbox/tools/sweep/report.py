@@ -127,7 +127,7 @@ class SweepReport(Report, kw_only=True):
         return [run for run in self.runs if run.result is SweepResult.WRONG]
 
     def causes(self) -> list[list[Run]]:
-        """Group the silently wrong runs by their consequences, because one cause can affect many runs.
+        """Group the silently wrong runs. Runs with the same consequences probably have the same cause.
 
         In each group, the run with the fewest faults comes first. Groups that no client can prevent are
         last.
