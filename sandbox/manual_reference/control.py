@@ -9,6 +9,7 @@ from manual_reference.results import called, parts, records
 from reseller_sandbox.control.catalogue import RESOURCES
 from reseller_sandbox.control.resource import Operation, Resource
 from reseller_sandbox.control_http.endpoints import operation_endpoints
+from reseller_sandbox.refusals import INVALID_PARAMETER, Rule
 from reseller_sandbox.values.parameters import Parameter, docstring
 
 
@@ -18,9 +19,9 @@ def overview() -> Iterator[str]:
     yield "Every control operation on a world, in Python, over HTTP and on the command line."
     yield (
         "You can call each operation in three ways: as a method of a `Sandbox` or of the result of "
-        "`connect(url)`, as an HTTP request, or as a command. All three have the same parameters, results "
-        "and refusals. The page of a resource lists its operations with their parameters, and the records "
-        "that they return. * = required."
+        "`connect(url)`, as an HTTP request, or as a command. All three ways have the same parameters, "
+        "results and refusals. The page of a resource lists its operations with their parameters, and the "
+        "records that they return. * = required."
     )
     yield (
         "Over HTTP, parameters are in the query of a GET, and in the JSON body of other requests. With the "
@@ -57,13 +58,18 @@ def page(resource: type[Resource]) -> Iterator[str]:
             rows = (_row(operation, parameter) for parameter in operation.parameters)
             yield table(("parameter", "takes", "description"), rows)
         if operation.refuses:
-            refusals = (f"[`{rule.code}`](errors.md#{rule.code})" for rule in operation.refuses)
-            yield f"Refuses, in addition to invalid parameters: {', '.join(refusals)}."
+            yield _refusals(operation.refuses)
         yield f"{'Yields' if operation.sort == 'stream' else 'Returns'} {called(operation.result)}."
     for record in records(operation.result for operation in resource.operations()):
         yield f"## {record.__name__}"
         yield prose(docstring(record))
         yield table(("field", "is"), ((code(name), sort) for name, sort in parts(record)))
+
+
+def _refusals(rules: Sequence[Rule]) -> str:
+    """Return a sentence with the rules by which an operation refuses a call."""
+    *first, last = (f"[`{rule.code}`](errors.md#{rule.code})" for rule in (INVALID_PARAMETER, *rules))
+    return f"The operation can refuse a call with {', '.join(first)} or {last}."
 
 
 def _interfaces(operation: Operation, status: int) -> Sequence[str]:

@@ -63,4 +63,4 @@ def called(sort: Any) -> str:
 
 def _sorts(record: type) -> dict[str, Any]:
     known = get_type_hints(record, include_extras=True)
-    return {name: known[name] for name in field_names(record)}
+    return {name: known[name] for name in field_names(record) if not name.startswith("_")}

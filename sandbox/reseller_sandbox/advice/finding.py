@@ -111,10 +111,10 @@ def rule(severity: Severity, *, instead: str = "") -> Callable[[Find], AdviceRul
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One finding of advice, as users see it: the rule, the account, the requests and a summary.
+    """A finding of advice: the rule, the account, the requests (``entries``) and a summary.
 
-    ``account`` is the account's name, and ``domains`` are in Unicode. ``amount`` is the money spent
-    unnecessarily in ``currency``, or None.
+    ``account`` is the name of the account. ``domains`` lists domain names in Unicode. If money was spent
+    unnecessarily, ``amount`` is the sum in ``currency``.
     """
 
     rule: str

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 #: copies. It does not import the resources, because the import takes longer than the rest of the command.
 SUMMARIES: Mapping[str, str] = {
     "accounts": "The accounts of the service: their money and their credentials.",
-    "advice": "Requests of your program that would cost money, names or secrets in production.",
+    "advice": "Findings about requests that would lose money, names or secrets in production.",
     "answers": "Canned answers to requests that no operation of the contract takes.",
-    "assumptions": "Named settings for each behaviour that the contract leaves open.",
-    "branches": "The later histories that this world left when you rewound it.",
+    "assumptions": "A named setting for each behaviour that the contract leaves open.",
+    "branches": "The histories that this world left at a rewind, a restore, a switch or a load.",
     "recording": "The past of this world in one file that can be replayed.",
-    "clock": "The clock of this world: read it, move it, list due events.",
+    "clock": "The clock of this world: read the clock, move the clock, and list due events.",
     "contacts": "The contacts of names, by handle.",
     "coverage": "The share of the contract that your requests have exercised.",
     "customers": "The end clients of the accounts.",

@@ -23,10 +23,10 @@ AnswerName = Annotated[Key, "The answer's name."]
 
 
 class AnswerRecord(Result, frozen=True, kw_only=True):
-    """A canned answer, with the number of requests that it has answered (``matched``).
+    """A canned answer. ``matched`` counts the requests that received this answer.
 
-    ``sequence`` lists the responses in turn. Without it, ``status``, ``headers``, ``body`` and
-    ``content_type`` are the response to every request.
+    If ``sequence`` has responses, each request receives the next response, and the last response repeats.
+    Otherwise every request receives the response in ``status``, ``headers``, ``body`` and ``content_type``.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Answers(Keyed[AnswerRecord]):
 
     @read()
     def list(self) -> AnswerList:
-        """Return every answer in order, with the number of requests that it has answered."""
+        """Return every answer in order. Each answer has the number of requests that received the answer."""
         answers = self._world.snapshot.answers
         return AnswerList(answers=tuple(_record(name, answer) for name, answer in answers.items()))
 

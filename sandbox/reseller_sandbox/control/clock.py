@@ -83,7 +83,7 @@ class ClockMove(ClockState, frozen=True, kw_only=True):
     """The clock after a move, and the events that became due during the move, in order.
 
     ``total`` counts all events, and ``events`` lists the first ``limit`` events. After a dry run, the record
-    describes the move without its effect.
+    describes the move, but the clock has not moved.
     """
 
     dry_run: bool
@@ -100,9 +100,10 @@ class DueEvents(Result, frozen=True, kw_only=True):
 
 
 class Tick(ClockState, frozen=True, kw_only=True):
-    """The clock after an event or after a control call that changed the clock.
+    """The clock after an event in the registry, or after a control call that changed the clock.
 
-    ``number`` and ``name`` come from the log event, ``registry_event`` is the event that came due.
+    ``number`` and ``name`` are the number and the name of the log event. ``registry_event`` is the event in
+    the registry, if there is one.
     """
 
     number: int
@@ -122,7 +123,7 @@ class Tick(ClockState, frozen=True, kw_only=True):
 
 
 class Clock(Resource):
-    """The clock of this world: read it, move it, list due events."""
+    """The clock of this world: read the clock, move the clock, and list due events."""
 
     @property
     def now(self) -> datetime:
@@ -141,7 +142,7 @@ class Clock(Resource):
 
     @write()
     def freeze(self) -> ClockState:
-        """Stop the clock. Afterwards it moves only when you move it."""
+        """Stop the clock. Afterwards the clock moves only when you move it."""
         self._world.change(clock=self._world.clock.freeze())
         return self.show()
 
@@ -155,7 +156,7 @@ class Clock(Resource):
     def set(self, to: Instant, *, limit: Listed = 1000) -> ClockMove:
         """Set the clock to an instant that is not before the world's current time.
 
-        Every event that is due by then happens at its own time.
+        Every event that is due by that instant happens at its own time.
 
         Args:
             to: The instant in ISO 8601. An instant without a time zone is in UTC.
@@ -236,7 +237,7 @@ class Clock(Resource):
 
     @stream()
     def watch(self, *, since: Since | None = None, per_second: PerSecond | None = None) -> Subscription[Tick]:
-        """Yield the clock when it moves, stops or starts, and when an event comes due."""
+        """Yield a record when the clock moves, stops or starts, and when an event comes due."""
         world = self._world
         return event_stream("clock", world, _is_tick, lambda event: _tick(world, event), since, per_second)
 

@@ -34,7 +34,7 @@ Everywhere = Annotated[Switch, "Whether to include all worlds of the server, als
 
 
 class Assumption(Result, frozen=True, kw_only=True):
-    """A behaviour that the contract leaves open: its value in this world, and its possible values."""
+    """A behaviour that the contract leaves open, with its value in this world and its possible values."""
 
     name: str
     value: Any
@@ -55,7 +55,7 @@ class AssumptionList(Result, frozen=True, kw_only=True):
 
 
 class Assumptions(Keyed[Assumption]):
-    """Named settings for each behaviour that the contract leaves open."""
+    """A named setting for each behaviour that the contract leaves open."""
 
     def __getitem__(self, name: str) -> Any:
         """Return the value of an assumption. Raise KeyError for an unknown name."""
@@ -99,7 +99,7 @@ def _assumed(world: World) -> AssumptionList:
 
 
 class AdviceRule(Result, frozen=True, kw_only=True):
-    """One rule of advice: its meaning (``about``) and its remedy (``instead``)."""
+    """A rule that advice checks. ``about`` is the meaning of the rule, and ``instead`` is the remedy."""
 
     rule: str
     severity: Severity
@@ -108,9 +108,9 @@ class AdviceRule(Result, frozen=True, kw_only=True):
 
 
 class AdviceReport(Result, frozen=True, kw_only=True):
-    """The findings of advice about ``requests`` requests, and the rules that were checked.
+    """The findings of advice, and the rules that were checked (``looked_for``).
 
-    ``dropped`` counts the requests that the journal no longer has.
+    ``requests`` counts the checked requests. ``dropped`` counts the requests that the journal no longer has.
     """
 
     requests: int
@@ -121,11 +121,11 @@ class AdviceReport(Result, frozen=True, kw_only=True):
 
 
 class Advice(Resource):
-    """Requests of your program that would cost money, names or secrets in production."""
+    """Findings about requests that would lose money, names or secrets in production."""
 
     @read(long=True)
     def list(self) -> AdviceReport:
-        """Return the findings, each with the requests that show it."""
+        """Return the findings. Each finding lists the requests that show the problem."""
         transport = self._local
         world = transport.world
         return AdviceReport(
@@ -140,8 +140,9 @@ class CoverageSummary(Result, frozen=True, kw_only=True):
     """The share of the contract that requests have exercised, in total and by area.
 
     ``figures`` has the coverage of the operations that you use, of their documented errors, and of the whole
-    contract. The first fields repeat the coverage of the whole contract. ``counts`` describes how items are
-    counted. ``canned`` counts the requests that got a canned answer. These requests belong to no item.
+    contract. ``percentage``, ``covered`` and ``total`` describe the whole contract. ``counts`` describes how
+    items are counted. ``canned`` counts the requests that got a canned answer. These requests belong to no
+    item.
     """
 
     percentage: float
@@ -156,7 +157,7 @@ class CoverageSummary(Result, frozen=True, kw_only=True):
 class CoverageItems(Result, frozen=True, kw_only=True):
     """Items of the contract, ordered by area, with the number of requests for each item.
 
-    ``by`` lists the requests that first exercised an item, each with its world.
+    For each item, ``by`` lists the first requests that exercised the item, and the world of each request.
     """
 
     items: tuple[ItemCovered, ...]
@@ -213,7 +214,7 @@ class Coverage(Resource):
         everywhere: Everywhere = False,
         limit: Limit = 20,
     ) -> GapList:
-        """Return items that no request has exercised, the most important first, and how to exercise them."""
+        """Return the most important items that no request has exercised, and how to exercise each item."""
         contract = self._local.worlds.contract()
         items = _covered_items(contract, _exercised(self._local, everywhere), operation)
         listed = [gap for gap in gaps.missing(items, contract) if area in (None, gap.area)]

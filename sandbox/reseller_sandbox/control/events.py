@@ -54,11 +54,12 @@ class EventFilter(TypedDict, total=False):
 class LogRecord(Result, frozen=True, kw_only=True):
     """One event of a world: a request, a control call, a timed event or a scheduled action.
 
-    ``number`` is its place among all events. ``cause`` is the number of the event that caused it: the control
-    call that moved the clock, or the request that a scheduled action waited for. ``name`` is the operation of
-    a request or a control call, or the kind of the event. ``parameters`` are those of a control call,
-    ``changed`` the settings that it changed. ``registry_event`` is the event in the registry, ``effect`` any
-    other result. For a request, ``effect`` has its journal id and its outcome.
+    ``number`` is the position of the event among all events. ``cause`` is the number of an earlier event: the
+    control call that moved the clock, or the request that a scheduled action waited for. ``name`` is the
+    operation of a request or a control call. For other events, ``name`` is the kind of event, such as
+    ``expiry``. ``parameters`` are the parameters of a control call. ``changed`` lists the settings that the
+    control call changed. ``registry_event`` is the event in the registry, if there is one. ``effect`` holds
+    all other results. For a request, ``effect`` has the journal id and the outcome of the request.
     """
 
     number: int
@@ -89,8 +90,9 @@ class LogRecord(Result, frozen=True, kw_only=True):
 class EventList(Result, frozen=True, kw_only=True):
     """The latest matching events, oldest first.
 
-    ``matching`` counts all matching events, ``kept`` the events that the world has, ``dropped`` the events
-    that it no longer has. A request that changed a record stays an event when the journal drops it.
+    ``matching`` counts all matching events. ``kept`` counts the events that the world still has. ``dropped``
+    counts the events that the world no longer has. If the journal drops a request that changed a record, the
+    request is still an event.
     """
 
     events: tuple[LogRecord, ...]

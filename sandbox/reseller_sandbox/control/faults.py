@@ -30,10 +30,10 @@ from reseller_sandbox.worlds import World
 
 
 class FaultRecord(Result, frozen=True, kw_only=True):
-    """A fault rule with its counts. ``Faults.replace`` accepts such records.
+    """A fault rule with its counts. ``Faults.replace`` accepts records of this type.
 
-    The parameters of its kind are keys of the record, too. ``exhausted`` is true if the rule will never apply
-    again.
+    The parameters of the fault kind are keys of the record, too. ``exhausted`` is true if the rule will never
+    apply again.
     """
 
     name: str
@@ -62,7 +62,7 @@ class FaultRecord(Result, frozen=True, kw_only=True):
 
 
 class FaultList(Result, frozen=True, kw_only=True):
-    """Fault rules, in the order in which each request is compared with them."""
+    """Fault rules in order. The sandbox compares each request with the rules in this order."""
 
     faults: tuple[FaultRecord, ...]
 
@@ -76,7 +76,7 @@ class FaultList(Result, frozen=True, kw_only=True):
 class AddedFaults(FaultList, frozen=True, kw_only=True):
     """The fault rules that one call of ``add`` or ``replace`` added.
 
-    Use it as a context manager to remove the rules at the end of a block.
+    Use the record as a context manager to remove the rules at the end of a block.
     """
 
     hidden = ("_resource",)
@@ -132,7 +132,7 @@ class PartRecord(Result, frozen=True, kw_only=True):
 class KindRecord(Result, frozen=True, kw_only=True):
     """A kind of fault with its parameters.
 
-    ``phases`` lists the phases in which it can be applied. The first phase is the default.
+    ``phases`` lists the phases in which the fault can be applied. The first phase is the default.
     """
 
     kind: str
@@ -144,8 +144,8 @@ class KindRecord(Result, frozen=True, kw_only=True):
 class FaultKindList(Result, frozen=True, kw_only=True):
     """Every kind of fault, and the parts that any rule can have.
 
-    ``match`` selects requests, ``when`` selects among the matching requests, and ``kept`` lists the remaining
-    parts.
+    ``match`` lists the parts that select requests. ``when`` lists the parts that select some of the matching
+    requests. ``kept`` lists the other parts of a rule.
     """
 
     kinds: tuple[KindRecord, ...]
@@ -208,8 +208,8 @@ RuleParts = Annotated[Any, Group(reading.rule_parameters)]
 class Faults(Keyed[FaultRecord]):
     """Rules that make requests fail, before or after they take effect.
 
-    A rule has a ``kind`` with its parameters. ``match`` selects requests, and ``when`` selects the matching
-    requests that the fault is applied to. If any part of your rule is invalid, nothing changes.
+    A rule has a ``kind`` with its parameters. ``match`` selects requests. ``when`` selects the matching
+    requests to which the fault is applied. If any part of your rule is invalid, nothing changes.
 
     >>> with sandbox.faults.add("latency", seconds=0.5, match={"operation": "v3.*"}) as fault:
     ...     assert fault.applied == 0
@@ -217,7 +217,11 @@ class Faults(Keyed[FaultRecord]):
 
     @read()
     def list(self) -> FaultList:
-        """Return every rule in order. ``matched`` and ``applied`` count its requests."""
+        """Return every rule in order.
+
+        ``matched`` counts the requests that match a rule. ``applied`` counts the requests to which the fault
+        was applied.
+        """
         rules = self._world.snapshot.faults.rules
         return FaultList(faults=tuple(_record(self._world, rule) for rule in rules))
 
@@ -251,7 +255,7 @@ class Faults(Keyed[FaultRecord]):
     def replace(self, faults: Rules) -> AddedFaults:
         """Replace all rules by new rules. If one new rule is invalid, nothing changes.
 
-        To restore all rules, pass the result of ``list``. The counters begin at 0.
+        To restore all rules, pass the result of ``list``. The counters of the new rules begin at 0.
 
         Args:
             faults: The new rules, in order.
@@ -260,7 +264,7 @@ class Faults(Keyed[FaultRecord]):
 
     @write(UNKNOWN_FAULT)
     def change(self, name: RuleName, /, changes: Changes) -> FaultRecord:
-        """Change parts of a rule. The rule keeps its place and its counts.
+        """Change parts of a rule. The rule keeps its position and its counts.
 
         Args:
             changes: The parts to change, with their new values. ``match`` and ``when`` are merged key by key.

@@ -59,14 +59,15 @@ Until = Annotated[Instant, "The latest instant of the request."]
 class RequestLine(Result, frozen=True, kw_only=True):
     """A short record of a request: its time, operation, account and outcome.
 
-    ``number`` is its place among all events of the world. ``path`` is the path as sent, without the query.
-    ``carried_out`` is true if the operation took effect. ``outcome`` is the result for the client: ``ok``,
-    the name of an error, or ``fault`` if no response of the interface arrived. ``fault`` is the fault rule
-    that was applied, ``refused`` the reason for a refusal. ``charged`` is the amount that the account paid,
-    negative for a refund. ``held_up_seconds`` is the delay that faults added to the response, even if the
-    client did not wait for the response. A response that never comes adds no delay. ``fault_effects`` are the
-    effects of faults on the response: ``injected`` (an error in its place), ``delayed``, ``lost`` (no
-    response, or only a part of it) or ``altered``.
+    ``number`` is the position of the request among all events of the world. ``path`` is the path as the
+    client sent it, without the query. ``carried_out`` is true if the operation took effect. ``outcome`` is
+    the result for the client, either ``ok`` or the name of an error. If no response of the interface arrived,
+    ``outcome`` is ``fault``. ``fault`` is the fault rule that was applied. ``refused`` is the reason for a
+    refusal. ``charged`` is the amount that the account paid. For a refund, the amount is negative.
+    ``held_up_seconds`` is the delay that faults added to the response, even if the client did not wait for
+    the response. A response that never comes adds no delay. ``fault_effects`` lists the effects of faults on
+    the response. ``injected`` means that an error replaced the response. ``lost`` means that no response
+    arrived, or only a part. The other effects are ``delayed`` and ``altered``.
     """
 
     # A table in a terminal shows as many of these fields as fit, in this order.
@@ -114,8 +115,8 @@ class RequestLine(Result, frozen=True, kw_only=True):
 class SentRequest(Result, frozen=True, kw_only=True):
     """A request as the server received it.
 
-    ``cut`` is the original size of a body that was too long to be kept. ``ignored`` lists the keys that had
-    no effect.
+    If a body was too long to be kept, ``cut`` is the original size of the body. ``ignored`` lists the keys of
+    the request that had no effect.
     """
 
     method: str
@@ -127,7 +128,10 @@ class SentRequest(Result, frozen=True, kw_only=True):
 
 
 class SentResponse(Result, frozen=True, kw_only=True):
-    """The response to a request. ``lost`` is true if the client did not receive it because of a fault."""
+    """The response to a request.
+
+    ``lost`` is true if the client did not receive the response because of a fault.
+    """
 
     status: int
     headers: Mapping[str, Any]
@@ -160,9 +164,9 @@ class RefusedState(Result, frozen=True, kw_only=True):
 
 
 class RefusalReason(Result, frozen=True, kw_only=True):
-    """The reason for a refusal: the rule, the state, and the action that would help instead.
+    """The reason for a refusal: the rule, the state, and the action that is possible instead.
 
-    ``allowed_at`` is the instant from which the action becomes possible without another change.
+    ``allowed_at`` is the instant from which the refused action is possible, if nothing else changes.
     """
 
     rule: str
@@ -189,8 +193,9 @@ class RequestRecord(RequestLine, frozen=True, kw_only=True):
 class LineList(Result, frozen=True, kw_only=True):
     """Short records of the latest matching requests, oldest first.
 
-    ``matching`` counts all matching requests, ``first`` and ``last`` are the oldest and the latest of them.
-    ``kept`` counts the requests in the journal, ``dropped`` the requests that it no longer has.
+    ``matching`` counts all matching requests. ``first`` and ``last`` are the ids of the oldest and the latest
+    matching request. ``kept`` counts the requests in the journal. ``dropped`` counts the requests that the
+    journal no longer has.
     """
 
     requests: tuple[RequestLine, ...]
@@ -236,8 +241,8 @@ class NearMatch(Result, frozen=True, kw_only=True):
 class Verification(Result, frozen=True, kw_only=True):
     """Whether the world received the expected requests, with a message.
 
-    ``count`` counts all matching requests, ``requests`` lists the latest of them. ``near_misses`` lists
-    requests that nearly match.
+    ``count`` is the number of matching requests. ``requests`` lists the latest matching requests.
+    ``near_misses`` lists requests that nearly match.
     """
 
     verified: bool
@@ -377,7 +382,7 @@ class Journal(Keyed[RequestRecord]):
     def clear(self) -> ClearResult:
         """Remove every request from the journal.
 
-        Their changes stay, but you can no longer rewind to these requests.
+        The changes of these requests stay, but you can no longer rewind to the requests.
         """
         return ClearResult(cleared=self._world.forget_requests())
 
@@ -391,9 +396,9 @@ class Journal(Keyed[RequestRecord]):
         at_most: _Times | None = None,
         in_order: Annotated[Sequence[Matching], listed(MATCH)] | None = None,
     ) -> Verification:
-        """Return whether the world received the expected requests, and if not, the nearest matches.
+        """Return whether the world received the expected requests. If not, also return the nearest matches.
 
-        Pass either ``match`` or ``in_order``. With ``match`` alone, you expect at least one request.
+        Pass either ``match`` or ``in_order``. If you pass only ``match``, at least one request must match.
 
         Args:
             match: The requests that you expect.

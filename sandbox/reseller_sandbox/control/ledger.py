@@ -59,7 +59,10 @@ class Movement(Result, frozen=True, kw_only=True):
 
 
 class Total(Result, frozen=True, kw_only=True):
-    """The totals of the movements with the same ``key``. ``balance`` is the sum of their amounts."""
+    """The totals of the movements with the same ``key``.
+
+    ``balance`` is the sum of the amounts of these movements.
+    """
 
     key: Any
     entries: int
@@ -82,7 +85,7 @@ class Totals(Result, frozen=True, kw_only=True):
 
 
 class AccountBalance(Result, frozen=True, kw_only=True):
-    """An account's balance before the first movement of its ledger, and now."""
+    """The balance of an account: ``opening`` before its first movement of money, and ``balance`` now."""
 
     account: str
     currency: str
@@ -93,7 +96,7 @@ class AccountBalance(Result, frozen=True, kw_only=True):
 class MovementList(Result, frozen=True, kw_only=True):
     """The latest matching movements, oldest first.
 
-    ``matching`` and the totals count all matching movements.
+    ``matching`` counts all matching movements. ``totals`` also cover matching movements that are not listed.
     """
 
     entries: tuple[Movement, ...]
@@ -105,7 +108,7 @@ class MovementList(Result, frozen=True, kw_only=True):
 class NameStatement(Result, frozen=True, kw_only=True):
     """The movements of one name in a month. ``domain`` is empty for movements without a name.
 
-    ``balance`` is the sum of their amounts.
+    ``balance`` is the sum of the amounts in ``movements``.
     """
 
     domain: str
@@ -116,7 +119,7 @@ class NameStatement(Result, frozen=True, kw_only=True):
 
 
 class AccountStatement(Result, frozen=True, kw_only=True):
-    """The movements of an account in a month, by name.
+    """The movements of an account in a month, grouped by name.
 
     ``opening`` and ``closing`` are the balances at the beginning and at the end of the month.
     """
@@ -203,9 +206,9 @@ class Ledger(Resource):
         account: Annotated[str, TEXT] | None = None,
         format: Annotated[str, choice("text", "csv", "json")] = "text",  # noqa: A002 - the word of users
     ) -> Statement:
-        """Return the charges and refunds of a month by name, with opening and closing balance.
+        """Return the charges and refunds of a month for each name, with opening and closing balance.
 
-        Use it to reconcile the account with a billing system. Months begin and end in UTC.
+        Use the statement to reconcile the account with a billing system. Months begin and end in UTC.
 
         Args:
             month: Month, such as ``2026-05``. Default: the month of the world's clock.

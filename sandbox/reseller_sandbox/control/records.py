@@ -79,7 +79,7 @@ class NameRecord(Result, frozen=True, kw_only=True):
     """An account's order for a name.
 
     ``ascii`` is the name in the registry. ``due`` is the time of the next timed transition. ``renewal`` is
-    the current price of one year. ``transfer`` is the latest transfer of the name.
+    the current price of a renewal for one year. ``transfer`` is the latest transfer of the name.
     """
 
     name: str
@@ -107,10 +107,10 @@ class NameRecord(Result, frozen=True, kw_only=True):
 
 
 class AccountRecord(Result, frozen=True, kw_only=True):
-    """An account: its balance, its credentials, and how many orders it has.
+    """An account, with its balance, its credentials and its number of orders.
 
-    ``revoked`` names the credentials that no longer work. ``opening`` is the balance before the first
-    movement of its ledger.
+    ``revoked`` lists the credentials that no longer work. ``opening`` is the account's balance before its
+    first movement of money.
     """
 
     name: str
@@ -350,9 +350,9 @@ class Names(RegistryResource[NameRecord]):
 
     @read(UNKNOWN_RECORD, UNKNOWN_ACCOUNT)
     def get(self, name: NameKey, /, *, account: Text | None = None) -> NameRecord:
-        """Return one name with the order of its holder, or with the order of ``account``.
+        """Return one name, with the order of its holder.
 
-        The order of ``account`` may still wait for a transfer.
+        With ``account``, return the order of that account instead. That order may still wait for a transfer.
 
         Args:
             account: The account whose order you want, by default the holder.

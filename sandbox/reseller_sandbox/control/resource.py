@@ -186,8 +186,11 @@ class Operation:
     @property
     def description(self) -> str:
         """Return the docstring of the operation without the section on parameters."""
-        choice = f"\n\nTakes {self._choice}." if self.one_of else ""
-        return without_arguments(self.body) + choice
+        description = without_arguments(self.body)
+        if not self.one_of:
+            return description
+        *first, last = (f"``{name}``" for name in self.one_of)
+        return f"{description}\n\nPass exactly one of {', '.join(first)} and {last}."
 
     @property
     def _choice(self) -> str:

@@ -74,8 +74,8 @@ def record_of(kind: type[T], source: object, /, **values: Any) -> T:
 class RegistryEventRecord(Result, frozen=True, kw_only=True):
     """An event in the registry: its time, kind, subject, account and charge.
 
-    ``charged`` is the amount that the account paid, negative for a refund. ``balance`` is the balance
-    afterwards. ``note`` is the reason why an expected event did not happen.
+    ``charged`` is the amount that the account paid. For a refund, the amount is negative. ``balance`` is the
+    account's balance after the event. ``note`` is the reason why an expected event did not happen.
     """
 
     at: datetime

@@ -46,9 +46,10 @@ RequestOrMatch = Annotated[str | Matching, either(TEXT, MATCH)]
 
 
 class ScheduledRecord(Result, frozen=True, kw_only=True):
-    """An action that a third party takes at an instant, or ``after`` a matching request.
+    """A scheduled action of a third party.
 
-    ``applied`` is the time at which it happened or failed. If it failed, ``refused`` is the reason.
+    The action happens at the instant ``at``, or after a request that matches ``after``. ``applied`` is the
+    time at which the action happened or failed. If the action failed, ``refused`` is the reason.
     """
 
     id: int
@@ -71,7 +72,7 @@ class Scheduled(Resource):
 
     @read()
     def list(self) -> ScheduledList:
-        """Return every scheduled action. An action that has happened is listed with its result."""
+        """Return every scheduled action. An action that has happened stays in the list, with its result."""
         actions = self._world.state.scheduled
         return ScheduledList(scheduled=tuple(scheduled_record(action) for _, action in in_order(actions)))
 
@@ -111,7 +112,11 @@ def scheduled_record(scheduled: ScheduledAction) -> ScheduledRecord:
 
 
 class SimulationResult(Result, frozen=True, kw_only=True):
-    """The events of an action that happened at once, or the action that was scheduled."""
+    """The result of a simulated action.
+
+    If the action happened at once, ``events`` lists its events. Otherwise ``scheduled`` is the scheduled
+    action.
+    """
 
     now: datetime
     events: tuple[RegistryEventRecord, ...]
@@ -180,7 +185,7 @@ _ZONE, _ACCOUNT = refusals.UNKNOWN_ZONE, refusals.UNKNOWN_ACCOUNT
 class Simulate(Resource):
     """Actions of third parties: other registrars, registries, the service's staff.
 
-    Each action happens at once, or you schedule it with ``when``.
+    An action happens at once, unless you schedule the action with ``when``.
 
     >>> sandbox.simulate.register("example.com")
     >>> sandbox.simulate.when("P3D").adjust_balance("main", to=0)

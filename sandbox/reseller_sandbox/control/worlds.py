@@ -75,7 +75,7 @@ FixtureText = Annotated[str | Mapping[str, Any] | Path, FIXTURE]
 
 
 class CheckpointRecord(Result, frozen=True, kw_only=True):
-    """A snapshot or a branch: its time, and its first and last request."""
+    """A snapshot or a branch: its name, its time, and the ids of its first and last request."""
 
     name: str
     now: datetime
@@ -95,7 +95,7 @@ class WorldTime(Result, frozen=True, kw_only=True):
 
 
 class RewindResult(WorldTime, frozen=True, kw_only=True):
-    """The time of a world after a rewind, and the branch that keeps its later history."""
+    """The time of a world after it went back. ``branch`` keeps the history that the world left."""
 
     branch: CheckpointRecord
 
@@ -135,7 +135,7 @@ class Difference(Result, frozen=True, kw_only=True):
 
 
 class LoadResult(RewindResult, frozen=True, kw_only=True):
-    """A world after it loaded a fixture, and the branch that keeps its past."""
+    """A world after it loaded a fixture. ``branch`` keeps the previous history of the world."""
 
     accounts: tuple[AccountRecord, ...]
 
@@ -185,7 +185,7 @@ class WorldSummary(Result, frozen=True, kw_only=True):
 
 
 class WorldRecord(WorldSummary, frozen=True, kw_only=True):
-    """A world with its accounts, and with the assumptions that are not the defaults."""
+    """A world with its accounts, and with every assumption whose value is not the default."""
 
     accounts: tuple[AccountRecord, ...]
     assumptions: Mapping[str, Any]
@@ -203,7 +203,7 @@ class OpenedWorld(WorldRecord, frozen=True, kw_only=True):
 
 
 class WorldList(Result, frozen=True, kw_only=True):
-    """All worlds, oldest first. ``limit`` is the largest number of worlds."""
+    """All worlds, oldest first. ``limit`` is the largest number of worlds on the server."""
 
     worlds: tuple[WorldSummary, ...]
     limit: int
@@ -233,7 +233,7 @@ class Snapshots(Keyed[CheckpointRecord]):
 
     @write(refusals.TOO_MANY_SNAPSHOTS)
     def add(self, name: Key) -> CheckpointRecord:
-        """Save the current state under a name. A snapshot of the same name is replaced.
+        """Save the current state under a name. An existing snapshot with this name is replaced.
 
         Args:
             name: The snapshot's name.
@@ -257,7 +257,7 @@ class Snapshots(Keyed[CheckpointRecord]):
 
 
 class Branches(Keyed[CheckpointRecord]):
-    """The later histories that this world left when you rewound it."""
+    """The histories that this world left at a rewind, a restore, a switch or a load."""
 
     @read()
     def list(self) -> BranchList:
@@ -267,7 +267,7 @@ class Branches(Keyed[CheckpointRecord]):
 
     @write(UNKNOWN_BRANCH)
     def switch(self, name: BranchName, /) -> RewindResult:
-        """Continue a branch where it ended. The present becomes a branch."""
+        """Go to the end of a branch, and continue there. The current history becomes a branch."""
         world = self._world
         return rewind_result(world, timeline.switch(world, name))
 
@@ -287,8 +287,8 @@ class History(Resource):
     ) -> RewindResult:
         """Go back to the state before or after any request of the journal.
 
-        The clock and the random numbers go back, too. The future that you leave stays as a branch until you
-        remove it. If there are too many branches, the oldest branch is removed.
+        The clock and the random numbers go back, too. The history after that state stays as a branch until
+        you remove the branch. If there are too many branches, the oldest branch is removed.
 
         Args:
             request: The request's id, such as ``r3``.
@@ -301,7 +301,7 @@ class History(Resource):
     def reset(self, *, original: Switch = False) -> WorldTime:
         """Restart the world from its initial state: names, money, counters and clock.
 
-        After a ``load``, the initial state is that of the loaded fixture.
+        After a ``load``, the initial state is the state in the loaded fixture.
 
         Args:
             original: Whether to restart from the very first state, before any fixture was loaded.
@@ -321,8 +321,8 @@ class History(Resource):
     ) -> Difference:
         """Return the records and settings that differ between two points.
 
-        A point is ``start``, ``now``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or ``branch:NAME``. To
-        compare with the present of another world, use ``world:NAME``.
+        The points of this world are ``start``, ``now``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` and
+        ``branch:NAME``. The point ``world:NAME`` is the current state of another world.
 
         Args:
             from_: The point to compare from, usually the earlier point.
@@ -354,9 +354,9 @@ class History(Resource):
 
     @write(refusals.INVALID_FIXTURE, TOO_MANY_FAULTS, long=True, apart=True)
     def load(self, fixture: FixtureText) -> LoadResult:
-        """Restart the world from a fixture. The previous world is kept as a branch.
+        """Restart the world from a fixture. The previous history is kept as a branch.
 
-        Credentials that another world already has are replaced by new ones.
+        If another world already uses the credentials of an account, the account gets new credentials.
 
         Args:
             fixture: The fixture, in YAML or as an object.
@@ -372,7 +372,7 @@ class Recording(Resource):
 
     @read(long=True)
     def get(self) -> RecordingRecord:
-        """Return the initial state and every later request and control call in one file.
+        """Return one file with the initial state, and with every later request and control call.
 
         The file contains the accounts' credentials and the names' authorization codes.
         """
@@ -418,10 +418,10 @@ class Worlds(Keyed[WorldSummary]):
         synonyms=("copy", "clone", "add", "create"),
     )
     def fork(self, **options: Unpack[ForkOptions]) -> WorldRecord:
-        """Make a new world with its own credentials, from this world or a fixture.
+        """Create a new world from this world or from a fixture. The new world has its own credentials.
 
-        A request chooses the new world by its credentials or by its path prefix. A copy shares unchanged data
-        with its source, so the size of the source does not matter.
+        To send a request to the new world, use the new credentials, or the path prefix of the new world. A
+        copy shares unchanged data with its source, so the size of the source does not matter.
 
         Args:
             point: The point of this world to copy: ``now``, ``start``, ``before:r3``, ``after:r3``,
@@ -448,7 +448,7 @@ class Worlds(Keyed[WorldSummary]):
     def open(self, recording: Content, *, name: Text | None = None) -> OpenedWorld:
         """Create a new world by replaying a recording. You can rewind to each replayed request.
 
-        The replay runs apart from all worlds. The accounts get new credentials. Below the new world's path
+        The replay does not affect other worlds. The accounts get new credentials. Below the new world's path
         prefix, the credentials of the recording work, too. The clock of the new world is frozen.
 
         Args:

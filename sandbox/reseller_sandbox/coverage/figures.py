@@ -135,14 +135,14 @@ class _Share(Struct, frozen=True, kw_only=True):
 class AreaCovered(_Share, frozen=True):
     """The coverage of one area, such as ``errors``.
 
-    ``about`` describes its items and when an item counts as exercised.
+    ``about`` describes the items of the area, and when an item counts as exercised.
     """
 
     area: str
 
 
 class Figure(_Share, frozen=True):
-    """One of the three figures of a report, called ``name``. ``about`` describes the items that it counts."""
+    """The coverage of one set of items. ``name`` names the set, and ``about`` describes the items."""
 
     name: str
 
@@ -168,7 +168,12 @@ FIGURES: Mapping[str, str] = {
 
 
 class ItemCovered(Struct, frozen=True, kw_only=True):
-    """One item of the contract with its counts. For the fields, see ``Mark``."""
+    """One item of the contract, with its counts.
+
+    ``times`` counts all requests that exercised the item. For an operation, ``carried_out`` and ``refused``
+    count the outcomes. For an error, ``injected`` counts the errors that a fault injected. ``values`` lists
+    the values of an assumption.
+    """
 
     area: str
     item: str

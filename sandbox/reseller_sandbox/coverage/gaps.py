@@ -121,7 +121,7 @@ _IMPORTANT = (
 class RequestToMake(Struct, frozen=True, kw_only=True):
     """A request of the reseller API that exercises an item.
 
-    It needs the credentials of the account ``main``.
+    The request needs the credentials of the account ``main``.
     """
 
     method: str
@@ -130,10 +130,11 @@ class RequestToMake(Struct, frozen=True, kw_only=True):
 
 
 class Gap(Struct, frozen=True, kw_only=True):
-    """An item that was not exercised. ``how`` describes in words how to exercise the item.
+    """An item that no request has exercised. ``how`` describes in words how to exercise the item.
 
-    After the calls in ``needs``, ``request`` exercises the item. For an error, ``request`` succeeds until it
-    is changed as ``how`` describes. ``inject`` is the fault that injects the error.
+    To exercise the item, make the control calls in ``needs``, and then send ``request``. For an error, first
+    change ``request`` as ``how`` describes, because the unchanged request succeeds. ``inject`` is the fault
+    that injects the error.
     """
 
     area: str

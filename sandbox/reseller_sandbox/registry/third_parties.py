@@ -159,7 +159,7 @@ def set_service(draft: Draft, zone: Zone, *, in_service: Switch) -> RegistryEven
 def adjust_balance(
     draft: Draft, account: Text, *, by: Change | None = None, to: Change | None = None
 ) -> RegistryEvent:
-    """Change an account's balance by an amount, or set it to an amount.
+    """Add an amount to an account's balance, or set the balance to an amount.
 
     Args:
         by: The amount to add to the balance. A negative amount lowers the balance.
@@ -309,7 +309,8 @@ def release_hold(draft: Draft, domain: Name) -> RegistryEvent:
 def drop(draft: Draft, domain: Name) -> RegistryEvent:
     """Delete a domain on behalf of its registrant, at any registrar.
 
-    The domain goes to redemption. Within the add grace period, it is released and refunded.
+    The domain goes to redemption. Within the add grace period, the domain is released and its price is
+    refunded.
     """
     order = _order_of(draft.state, domain)
     return concerning(draft, "drop", order, charged=-orders.delete(draft, order))
