@@ -18,19 +18,19 @@ def overview() -> Iterator[str]:
     yield "# Control operations"
     yield "Every control operation on a world, in Python, over HTTP and on the command line."
     yield (
-        "You can call each operation in three ways: as a method of a `Sandbox` or of the result of "
-        "`connect(url)`, as an HTTP request, or as a command. All three ways have the same parameters, "
-        "results and refusals. The page of a resource lists its operations with their parameters, and the "
-        "records that they return. * = required."
+        "You can call each operation in Python, over HTTP and as a command. In Python, the operations are "
+        "methods of a `Sandbox`, and of the result of `connect(url)`. All three ways have the same "
+        "parameters, results and refusals. The page of a resource lists the operations, their parameters and "
+        "the records that they return. * = required."
     )
     yield (
-        "Over HTTP, parameters are in the query of a GET, and in the JSON body of other requests. With the "
-        "prefix `/_worlds/NAME`, the same paths act on another world. `GET /_sandbox/openapi/control.json` "
-        "has the schemas of the operations."
+        "Over HTTP, parameters are in the query of a GET, and in the JSON body of other requests. To act on "
+        "another world, put the prefix `/_worlds/NAME` before the path. `GET /_sandbox/openapi/control.json` "
+        "returns the schemas of the operations."
     )
     yield (
-        "In Python a result is a record. Over HTTP, and with `--json`, the result is an object with the same "
-        "keys."
+        "In Python, a result is a record. Over HTTP, and with the option `--json`, the result is an object. "
+        "The keys of the object are the fields of the record."
     )
     yield table(("resource", "operations", "subject"), map(_summary, RESOURCES.values()))
 

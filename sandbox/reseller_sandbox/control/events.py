@@ -178,7 +178,7 @@ class LocalSubscription(Subscription[T]):
 
 
 class Events(Resource):
-    """Every event of this world: requests, control calls, timers, scheduled actions."""
+    """Every event of this world: requests, control calls, timers and scheduled actions."""
 
     @read(INVALID_NAME, long=True, synonyms=("list", "search", "show"))
     def find(

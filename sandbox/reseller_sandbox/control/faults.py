@@ -206,7 +206,7 @@ RuleParts = Annotated[Any, Group(reading.rule_parameters)]
 
 
 class Faults(Keyed[FaultRecord]):
-    """Rules that make requests fail, before or after they take effect.
+    """Rules that make requests fail, before or after the requests take effect.
 
     A rule has a ``kind`` with its parameters. ``match`` selects requests. ``when`` selects the matching
     requests to which the fault is applied. If any part of your rule is invalid, nothing changes.

@@ -85,7 +85,7 @@ class Totals(Result, frozen=True, kw_only=True):
 
 
 class AccountBalance(Result, frozen=True, kw_only=True):
-    """The balance of an account: ``opening`` before its first movement of money, and ``balance`` now."""
+    """An account's current balance, and its ``opening`` balance before the first movement of money."""
 
     account: str
     currency: str
@@ -171,7 +171,7 @@ class Ledger(Resource):
     ) -> MovementList:
         """Return the matching movements, with totals.
 
-        The totals are by order, operation, purpose and account.
+        The totals are grouped by order, operation, purpose and account.
 
         Args:
             before: Id of a movement. List only earlier movements, to page back. The totals by order cover

@@ -89,7 +89,7 @@ class RegistryEventRecord(Result, frozen=True, kw_only=True):
 
 
 class RecordChange(Result, frozen=True, kw_only=True):
-    """The change of one record: each changed field, before and after.
+    """The change of one record: the values of each changed field, before and after.
 
     Secrets are masked.
     """

@@ -183,7 +183,7 @@ _ZONE, _ACCOUNT = refusals.UNKNOWN_ZONE, refusals.UNKNOWN_ACCOUNT
 
 
 class Simulate(Resource):
-    """Actions of third parties: other registrars, registries, the service's staff.
+    """Actions of third parties: other registrars, registries and the service's staff.
 
     An action happens at once, unless you schedule the action with ``when``.
 

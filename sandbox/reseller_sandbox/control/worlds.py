@@ -279,7 +279,7 @@ class Branches(Keyed[CheckpointRecord]):
 
 
 class History(Resource):
-    """The past of this world: rewind, reset, compare two points, export, load."""
+    """The past of this world, which you can rewind, reset, compare, export and load."""
 
     @write(refusals.UNKNOWN_REQUEST, synonyms=("undo", "back", "rollback", "revert"))
     def rewind(
@@ -368,7 +368,7 @@ class History(Resource):
 
 
 class Recording(Resource):
-    """The past of this world in one file that can be replayed."""
+    """The past of this world in one file that you can replay."""
 
     @read(long=True)
     def get(self) -> RecordingRecord:

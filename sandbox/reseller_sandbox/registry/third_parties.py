@@ -331,7 +331,7 @@ def release(draft: Draft, domain: Name) -> RegistryEvent:
 
 
 def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> RegistryEvent:
-    """Request a transfer of an account's domain to another registrar, as that registrar.
+    """Request the transfer of an account's domain, in the role of another registrar.
 
     The other registrar knows the authorization code.
 
