@@ -11,10 +11,11 @@ from reseller_sandbox.registry.assumptions import Assumptions, catalogue, profil
 def page() -> Iterator[str]:
     """Yield the parts of the page."""
     yield "# Assumptions"
-    yield "Every open point of the contract of the reseller API, and the choice of the sandbox."
+    yield "An assumption is the sandbox's choice where the contract of the reseller API leaves a point open."
     yield (
-        "[Assumptions explained](../explanation/why-assumptions.md) says how to set them and why they are "
-        "there; *observed* is the value in the profile of that name, where it is another."
+        "The page [Assumptions explained](../explanation/why-assumptions.md) describes how to set "
+        "assumptions, and why they exist. If the profile `observed` has a value that is not the default, the "
+        "value is in the column *observed*."
     )
     headings = ("assumption", "default", "observed", "takes", "description")
     yield table(headings, map(_row, catalogue(Assumptions())))

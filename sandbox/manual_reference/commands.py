@@ -22,8 +22,9 @@ def page() -> Iterator[str]:
     yield (
         "Commands that act on a running server print tables for people and, with `--json`, JSON for "
         "programs. The exit status is 0 for success, 1 for a refusal, 2 for invalid arguments or settings, "
-        "and 3 if no server answers. This page only lists the commands of resources. [Control "
-        "operations](control-operations.md) describes each of them with its parameters."
+        "and 3 if no server answers. For a resource, such as `accounts`, this page has only a "
+        "list of its commands. The page [Control operations](control-operations.md) describes these commands "
+        "with their parameters."
     )
     context = click.Context(main, info_name=_NAME, terminal_width=_WIDTH, max_content_width=_WIDTH)
     yield from _help_of(main, context)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from manual_reference.markdown import code, prose, table
+from manual_reference.markdown import code, listed, prose, table
 from reseller_sandbox import refusals
 from reseller_sandbox.refusals import RULES, Category, Rule
 from reseller_sandbox.v2 import errors as v2
@@ -23,11 +23,12 @@ def page() -> Iterator[str]:
     yield "# Errors"
     yield "Every reason to refuse a request, with its message and its remedy."
     yield (
-        "Words in {braces} stand for values. v3 and the control interface return the code as `error` and the "
-        "sentence as `message`; control adds `remedy`. The HTTP status follows from the "
-        "category, unless [`v3.errors.http_status`](assumptions.md) says otherwise. v2.0 answers the "
-        "documented error that the rule becomes, [below](#the-errors-of-v20), and names the rule in "
-        "`X-Sandbox-Refusal`."
+        "A word in {braces} stands for a value. v3 and the control interface return the code of an error in "
+        "the key `error`, and the message in the key `message`. The control interface also returns the "
+        "remedy in the key `remedy`. The HTTP status depends on the category of the error, unless the "
+        "assumption [`v3.errors.http_status`](assumptions.md) is `always_200`. v2.0 returns the errors of "
+        "its contract instead: [a table at the end of this page](#the-errors-of-v20) has these errors. The "
+        "header `X-Sandbox-Refusal` of a v2.0 response has the code and the message."
     )
     known = list(RULES.values())
     for category in Category:
@@ -37,24 +38,24 @@ def page() -> Iterator[str]:
                 yield from _rule(rule)
     yield "## The errors of v2.0"
     yield (
-        "Each documented error, and the rules that become it, with their operations where not every "
-        "operation has it."
+        "Each row has an error that v2.0 documents, and the codes that v2.0 returns as this error. If only "
+        "some operations return it, they follow the code in parentheses."
     )
     yield table(("code", "message", "rules"), map(_documented, documented()))
 
 
 def _rule(rule: Rule) -> Iterator[str]:
     yield f"### {rule.code}"
-    yield prose(f"{rule.sentence} Remedy: {rule.remedy}.")
+    yield f"{prose(rule.sentence)}  \nRemedy: {prose(rule.remedy)}."
     if users := [*_users(rule)]:
-        yield f"Operations: {', '.join(users)}."
+        yield f"This error can come from {listed(users)}."
 
 
 def _users(rule: Rule) -> Iterator[str]:
-    """Yield links to the operations that can refuse by ``rule``, or ``any of v3`` if all can."""
+    """Yield links to the operations that can refuse by ``rule``, or ``any operation of v3`` if all can."""
     for interface, title in ((V3, "v3"), (V2, "v2.0")):
         if rule in interface.common:
-            yield f"any of {title}"
+            yield f"any operation of {title}"
             continue
         for row in interface.endpoints:
             if rule in row.refuses:

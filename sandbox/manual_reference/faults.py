@@ -17,20 +17,22 @@ _HEADINGS = ("part", "takes", "default", "description")
 def page() -> Iterator[str]:
     """Yield the parts of the page."""
     yield "# Kinds of faults"
-    yield "Every kind of fault with its parameters, every preset, and the parts of any rule."
+    yield "Every kind of fault with its parameters, every preset, and the other parts of a fault rule."
     faults = Sandbox("empty").faults
     known = faults.kinds()
     yield (
-        "A fault is a rule: a kind with its parameters, the requests that it matches (`match`), and the "
-        "matches to which it applies (`when`). [Faults](../how-to/faults.md) has examples. * = required."
+        "A fault is a rule with three parts. The kind, with its parameters, is the effect of the fault. "
+        "`match` selects requests. `when` selects the matching requests to which the fault applies. The page "
+        "[Faults](../how-to/faults.md) has examples. * = required."
     )
     yield "## Kinds"
     for kind in known.kinds:
         yield from _kind(kind)
     yield "## match"
     yield (
-        "The requests that a rule matches. A rule that uses only method, path, headers and query applies "
-        "before authentication, also to unknown paths. You can search the journal with the same keys."
+        "`match` selects the requests of a rule. If `match` has only the keys `method`, `path`, `headers` "
+        "and `query`, the rule applies before authentication, and also to unknown paths. You can search the "
+        "journal with the same keys."
     )
     yield table(_HEADINGS, map(_part, known.match))
     yield "## when"
@@ -45,7 +47,12 @@ def page() -> Iterator[str]:
 def _kind(kind: KindRecord) -> Iterator[str]:
     yield f"### {kind.kind}"
     yield prose(without_arguments(KINDS[kind.kind]))
-    yield f"Phases: {', '.join(map(code, kind.phases))}; {code(kind.phases[0])} by default."
+    first, *others = map(code, kind.phases)
+    yield (
+        f"The phase is {first} by default, or {' or '.join(others)}."
+        if others
+        else f"The phase is always {first}."
+    )
     if kind.parameters:
         yield table(_HEADINGS, map(_part, kind.parameters))
 

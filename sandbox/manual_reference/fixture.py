@@ -14,14 +14,14 @@ def page() -> Iterator[str]:
     yield "# The fixture's format"
     yield "Every key of a fixture, with its accepted values."
     yield (
-        "A fixture is a YAML file. Every key is optional, except those marked *. `reseller-sandbox fixture "
-        "schema` prints the JSON Schema, which editors use to complete and check a fixture. To write a "
-        "fixture, see [Fixtures](../how-to/fixtures.md)."
+        "A fixture is a YAML file. Keys marked * are required, and all other keys are optional. "
+        "`reseller-sandbox fixture schema` prints the JSON Schema, with which editors complete and check a "
+        "fixture. The page [Fixtures](../how-to/fixtures.md) has instructions."
     )
     for name, shape in json_schema()["properties"].items():
         yield from _section(name, shape)
     yield "## Everything in one"
-    yield "The output of `reseller-sandbox fixture example`:"
+    yield "`reseller-sandbox fixture example` prints this fixture:"
     yield block("yaml", example())
 
 
@@ -29,7 +29,11 @@ def _section(name: str, shape: Mapping[str, Any]) -> Iterator[str]:
     yield f"## {name}"
     yield prose(shape.get("description", ""))
     keys = [*_keys(shape, "")]
-    yield table(("key", "takes", "description"), keys) if keys else f"Takes: {type_of(shape)}."
+    yield (
+        table(("key", "takes", "description"), keys)
+        if keys
+        else f"The value is of this type: {type_of(shape)}."
+    )
 
 
 def _keys(shape: Mapping[str, Any], within: str) -> Iterator[Sequence[str]]:

@@ -11,7 +11,7 @@ from reseller_sandbox.web.interfaces import public_interfaces
 def page() -> Iterator[str]:
     """Yield the parts of the page."""
     yield "# Response headers"
-    yield "The headers that the sandbox adds to each response of the reseller API, for you and your tests."
-    yield "A header without a value is omitted. Real services do not send these headers."
+    yield "Headers that the sandbox adds to responses of the reseller API, for you and your tests."
+    yield "A header that would have no value is omitted. Real services do not send these headers."
     headers = {name: text for each in public_interfaces() for name, text in each.load().headers.items()}
     yield table(("header", "description"), ((code(name), text) for name, text in headers.items()))

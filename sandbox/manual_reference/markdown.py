@@ -15,6 +15,11 @@ def prose(text: object) -> str:
     return "".join(part if part.startswith("`") else _UNSAFE.sub(r"\\\1", part) for part in parts)
 
 
+def listed(items: Sequence[str], word: str = "and") -> str:
+    """Return items in one phrase (``a, b and c``)."""
+    return f" {word} ".join(filter(None, (", ".join(items[:-1]), items[-1])))
+
+
 def code(text: object) -> str:
     """Return ``text`` as inline code, or an empty string for an empty text."""
     return f"`{text}`" if str(text) else ""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from manual_reference.markdown import block, code, prose, table
+from manual_reference.markdown import block, code, listed, prose, table
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
@@ -20,13 +20,13 @@ def page(interface: type[Interface], title: str) -> Iterator[str]:
     """Yield the parts of the page that describes an interface."""
     yield f"# Operations of {title}"
     yield (
-        f"Every operation of {title}: its path, its parameters, its answer with a recorded sample, and its "
-        "refusals in the order of the checks."
+        f"Every operation of {title}, with its path, its parameters, its answer, a recorded sample of the "
+        "answer, and its refusals in the order of the checks."
     )
     yield (
         "* = required. In a request, a null is the same as a missing key. Amounts are in the currency of the "
-        "account. [Errors](errors.md) has the message and the remedy of each refusal, also of those that any "
-        "operation can return."
+        "account. The page [Errors](errors.md) has the message and the remedy of each refusal. It also has "
+        "the refusals that all operations have in common."
     )
     document: Any = Sandbox("empty").client().get(f"/_sandbox/openapi/{interface.name}.json").json
     for row in interface.endpoints:
@@ -57,7 +57,7 @@ def _operation(row: Endpoint, document: _Shape) -> Iterator[str]:
         f"[`{rule.code}`](errors.md#{rule.code}) ({STATUS[rule.category].value})" for rule in row.refuses
     ]
     if refusals:
-        yield f"Refuses: {', '.join(refusals)}."
+        yield f"This operation can refuse with {listed(refusals)}."
 
 
 def _parameters(parameters: Sequence[_Shape]) -> Iterator[Sequence[str]]:

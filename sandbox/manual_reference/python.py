@@ -35,8 +35,9 @@ def page() -> Iterator[str]:
     yield "# Python API"
     yield "Every class, function, fixture and mark for your Python code, with its signature."
     yield (
-        "A class or function below `reseller_sandbox` is imported from there, the others from "
-        "`reseller_sandbox.testing`. An adapter needs the package of its library."
+        "Import each class and function from the package that is the title of its section: "
+        "`reseller_sandbox` or `reseller_sandbox.testing`. To use the adapter of a library, such as httpx, "
+        "install this library."
     )
     yield "## reseller_sandbox"
     for name in reseller_sandbox.__all__:
@@ -48,7 +49,7 @@ def page() -> Iterator[str]:
         yield from _entry(name, getattr(testing, name))
     yield from _pytest()
     yield "## Returned objects"
-    yield "You get these objects from other calls."
+    yield "Functions, properties and fixtures return these objects. You do not construct them."
     for returned in _RETURNED:
         yield from _entry(returned.__name__, returned)
 
@@ -67,7 +68,8 @@ def _pytest() -> Iterator[str]:
     leftovers = ", ".join(f"`{kind}`" for kind in LEFT_OVER)
     yield (
         "`@pytest.mark.reseller_sandbox(**settings)` sets the [settings](settings.md) of a test's world. It "
-        f"also takes `strict` (some of {leftovers}, or True for all) and `clock='follow'`. "
+        f"also has two parameters of its own. `strict` is a list of {leftovers}, or True for all of them. "
+        "With `clock='follow'`, the world follows the time of the test. "
         "`@pytest.mark.reseller_sandbox_explore(actors, max_runs, schedule, invariants)` explores a test."
     )
     yield "### Options"

@@ -20,24 +20,26 @@ assume = { "v3.ids" = "integer" }
 def page() -> Iterator[str]:
     """Yield the parts of the page."""
     yield "# Settings"
-    yield "Every setting of a sandbox and of a server: its option, its variable, its default."
+    yield "Every setting of a sandbox and of a server, with its option, variable, default and purpose."
     yield (
-        "A setting is an option of `reseller-sandbox serve`, an environment variable, and a key of a table "
-        "in a `pyproject.toml`. Settings marked ● are also parameters of `Sandbox(...)` and of "
-        "`@pytest.mark.reseller_sandbox(...)`. The others exist only for a server."
+        "You can give each setting as an option of `reseller-sandbox serve`, as an environment variable, or "
+        "as a key of the table `[tool.reseller_sandbox]` in a `pyproject.toml`. The settings marked ● are "
+        "also parameters of `Sandbox(...)` and of `@pytest.mark.reseller_sandbox(...)`. The other settings "
+        "apply only to a server."
     )
     yield (
-        "Precedence, highest first: the argument, the environment, the file, the default. This applies to "
-        "each assumption separately. The command line and the pytest plugin read the environment and the "
-        "file; `Sandbox(...)` reads only its arguments. An invalid setting raises `BadSetting`, or prints "
-        "one line."
+        "An argument takes precedence over an environment variable, a variable over the file, and the file "
+        "over the default. This order applies to each assumption separately. The command line and the pytest "
+        "plugin read the environment variables and the file. `Sandbox(...)` reads only its arguments. In "
+        "Python, an invalid setting raises `BadSetting`. On the command line, it prints one line of error."
     )
     yield block("toml", _EXAMPLE)
     headings = ("setting", "", "option", "variable", "default", "purpose")
     yield table(headings, map(_row, declared(ServerSettings)))
     yield (
-        "The log goes to standard error and never blocks the server. Lines that cannot be written, for "
-        "example on a full disk, are dropped, and the log reports their number when writing works again."
+        "The log goes to standard error and never blocks the server. If the server cannot write a line, "
+        "for example on a full disk, it drops the line. When writing works again, the log reports the number "
+        "of dropped lines."
     )
 
 

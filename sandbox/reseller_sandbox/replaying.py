@@ -89,8 +89,9 @@ S = TypeVar("S", bound=AnySandbox)
 class Replay(Quiet, Generic[S], frozen=True):
     """Result of a replay. ``sandbox`` is in the state after the last step.
 
-    ``requests`` counts the repeated requests. ``skipped`` holds the reason for each request that could not be
-    repeated, by id. ``by`` is the version that wrote the recording. ``settings`` are those of its server.
+    ``requests`` is the number of repeated requests. ``skipped`` has the reason for each request that could
+    not be repeated, by the id of the request. ``by`` is the version of the sandbox that wrote the recording.
+    ``settings`` are the settings of that sandbox.
     """
 
     sandbox: S
@@ -103,7 +104,7 @@ class Replay(Quiet, Generic[S], frozen=True):
 
     @property
     def identical(self) -> bool:
-        """Whether the replay gave the recorded results, byte for byte."""
+        """Whether all results of the replay are equal to the recorded results, byte for byte."""
         return self.difference is None
 
 

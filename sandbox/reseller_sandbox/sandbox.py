@@ -100,8 +100,8 @@ class Sandbox(Resources):
     >>> sandbox.client().get("/v3/balance").json[0]["balance"]
     '10000.00'
 
-    It takes the fields of ``Settings``, and raises only ``BadSetting``. The clock stands still unless you set
-    ``frozen`` to False or the fixture does.
+    The constructor takes the fields of ``Settings``. Its only exception is ``BadSetting``. The clock stands
+    still, unless you or the fixture set ``frozen`` to False.
     """
 
     #: Clients sign requests with this prefix of the header names, and with these interfaces.
@@ -185,9 +185,10 @@ class Sandbox(Resources):
     def at(self, point: str) -> Self:
         """Return a read-only sandbox of this world at a point of its past.
 
-        For the names of points, see ``History.diff``. In every interface, you can also use the world's name
-        ``default@before:r3``. Refuse with ``unknown_world`` for an unknown point, and for every operation
-        that would change the past.
+        For the names of points, see ``History.diff``. In every interface, you can also write the point after
+        the world's name: ``default@before:r3`` is the world ``default`` before the request ``r3``. If the
+        point is unknown, operations refuse with ``unknown_world``. An operation that would change the past
+        refuses too.
         """
         past = copy(self)
         past._fork = ""
@@ -222,8 +223,9 @@ class Sandbox(Resources):
     def url(self) -> str:
         """URL of this world for programs of any kind, such as a browser or a client in another language.
 
-        The path of the API follows. The first use of a sandbox in this process starts a server on a free port
-        of this machine, which also serves its forks. It stops when you ``close`` the sandbox.
+        Append the path of the API to this URL. If the sandbox is in this process, the first use of ``url``
+        starts a server on a free port of this machine. This server also serves the forks of the sandbox. It
+        stops when you ``close`` the sandbox.
         """
         if isinstance(self.transport, HttpTransport):
             return self.transport.url + self.transport.prefix
@@ -234,10 +236,11 @@ class Sandbox(Resources):
     def env(self) -> dict[str, str]:
         """Environment variables for a program that uses this world.
 
-        ``RESELLER_SANDBOX_URL`` is the ``url``, and ``RESELLER_SANDBOX_WORLD`` the name of the world.
-        ``RESELLER_SANDBOX_KEY``, ``_SECRET`` and ``_TOKEN`` are the credentials of the account ``main``, or
-        of the first account. ``RESELLER_SANDBOX_KEY_OTHER`` is the key of the account ``other``, and so on.
-        The control token and the file of a trusted authority are added if the server has them.
+        ``RESELLER_SANDBOX_URL`` is the ``url``, and ``RESELLER_SANDBOX_WORLD`` is the name of the world.
+        ``RESELLER_SANDBOX_KEY``, ``_SECRET`` and ``_TOKEN`` are the credentials of the account ``main``.
+        Without an account ``main``, they are those of the first account. For each other account, the name of
+        the account follows: ``RESELLER_SANDBOX_KEY_OTHER`` is the key of the account ``other``. If there is a
+        control token or a file of a trusted authority, the variables include it.
         """
         accounts = self.accounts.list().accounts
         environment = {URL: self.url, WORLD: self.transport.name}
@@ -264,14 +267,13 @@ class Sandbox(Resources):
         return self.snapshots.add(name)
 
     def restore(self, name: str) -> RewindResult:
-        """Go back to a snapshot. The result has the branch that keeps the abandoned future."""
+        """Go back to a snapshot. The later history becomes a branch, which the result names."""
         return self.snapshots.restore(name)
 
     def rewind(self, request: str, *, side: Literal["before", "after"] = "before") -> RewindResult:
-        """Go back to before a request, or to just after it.
+        """Go back to the state before a request, or after it.
 
-        The result has the branch that keeps the abandoned future.
-        """
+        The later history becomes a branch, which the result names."""
         return self.history.rewind(request, side=side)
 
     def reset(self, *, original: bool = False) -> WorldTime:
@@ -331,12 +333,13 @@ class Sandbox(Resources):
         ...     httpx.get("https://api.example.test/v3/balance")
 
         The libraries are aiohttp, httpx, requests and urllib3. ``urls`` are the addresses that your clients
-        use. You do not change the clients, even if they exist already. A URL is a scheme, a host and an
-        optional port. If contexts are nested, or entered in several threads or tasks, each applies its own
-        sandbox. Threads without their own context are in all of them. ``others`` decides about requests to
-        other URLs: send them to the network, or raise ``NetworkRefused``. With ``refuse``, the whole process
-        reaches no other machine, whatever library it uses. For faults and ``real_time``, see
-        ``SandboxTransport``. Refuse with ``invalid_parameter``.
+        use. Clients need no change, even if you created them before the context. A URL is a scheme, a host
+        and an optional port. If several contexts are active for the same URL, the innermost context of the
+        thread or task decides. A thread or task without its own context uses the latest context of the
+        others. ``others`` is the rule for requests to other URLs. With ``network``, they go to the network.
+        With ``refuse``, they raise ``NetworkRefused``, and no library of the process can connect to another
+        machine. For faults and ``real_time``, see ``SandboxTransport``. An invalid argument is refused with
+        ``invalid_parameter``.
         """
         with intercepting(self, urls, others, real_time):
             yield self
@@ -353,14 +356,15 @@ class Sandbox(Resources):
     ) -> Iterator[Server | RunningServer]:
         """Serve this sandbox on a real port during the context. Yield the server.
 
-        The server has a ``url``. With ``tls`` it also has a ``tls_url``, and a certificate for this machine
-        and ``tls_names``. Your clients trust the certificate with the file ``authority``.
+        The server has a ``url``. With ``tls``, the server also has a ``tls_url``. Its certificate is valid
+        for this machine and for ``tls_names``. For clients to trust the certificate, pass them the server's
+        file ``authority``.
 
-        Raise ``CannotListen`` if the port is not available. Raise ``BadSetting`` if other machines can reach
-        the address and the control interface is neither protected by a token nor explicitly open.
+        Raise ``CannotListen`` if the port is not available. If other machines can reach the address, set
+        ``control_token`` or ``control_open``. Otherwise this method raises ``BadSetting``.
 
-        A sandbox on a server is served already. The method yields the address of that server, and raises
-        ``BadSetting`` if you ask for another port or for TLS that the server does not have.
+        If the sandbox is already on a server, yield the address of that server. In this case, raise
+        ``BadSetting`` for ``port``, ``tls_port`` and ``tls_names``, and for ``tls`` if the server has no TLS.
         """
         if isinstance(self.transport, HttpTransport):
             yield _running(self.transport, has_port=bool(port or tls_port or tls_names), tls=tls)
@@ -395,15 +399,15 @@ def _running(transport: HttpTransport, *, has_port: bool, tls: bool) -> RunningS
 def intercept(
     *urls: str, others: Others = "network", real_time: bool = False, **settings: Any
 ) -> Callable[[Function], Function]:
-    """Return a decorator. Inside the function, requests to ``urls`` go to a sandbox.
+    """Return a decorator. In a decorated function, requests to ``urls`` go to a sandbox.
 
     >>> @reseller_sandbox.intercept("https://api.example.test")
     ... def test_an_order(reseller_sandbox):
     ...     ...
 
-    If the function gets the fixture ``reseller_sandbox``, the requests reach that world. Otherwise each call
-    of the function has a new ``Sandbox`` with these ``settings``. The function can be asynchronous. For the
-    other parameters, see ``Sandbox.intercept``.
+    If the function has the pytest fixture ``reseller_sandbox``, the requests go to the world of this fixture.
+    Without the fixture, each call of the function creates a new ``Sandbox`` with these ``settings``. The
+    function can be asynchronous. For the other parameters, see ``Sandbox.intercept``.
     """
 
     @contextmanager
@@ -443,11 +447,12 @@ def connect(
 ) -> Sandbox:
     """Return the sandbox of a server at ``url``.
 
-    It has every resource, with the same results and refusals. ``world`` names the world to use, by default
-    the default world. ``control_token`` is the server's control token, if it requires one. ``timeout`` is in
-    seconds. ``authority`` is the file that makes an ``https`` address trusted. You can also name this file in
-    ``RESELLER_SANDBOX_CA``, ``SSL_CERT_FILE`` and similar variables. Raise ``BadSetting`` if the file cannot
-    be used. ``header_prefix`` is the server's prefix of the headers of a signature, which ``client`` needs.
+    The sandbox has every resource, with the same results and refusals as in this process. ``world`` is the
+    name of the world to use. If ``world`` is empty, the sandbox uses the default world. ``control_token`` is
+    the server's control token, if it requires one. ``timeout`` is in seconds. ``authority`` is the file that
+    makes an ``https`` address trusted. You can also name this file in ``RESELLER_SANDBOX_CA``,
+    ``SSL_CERT_FILE`` and similar variables. Raise ``BadSetting`` if the file cannot be used.
+    ``header_prefix`` is the server's setting of this name. The method ``client`` needs it to sign requests.
     """
     return Sandbox.through(HttpTransport(url, world, control_token, timeout, authority), header_prefix)
 
@@ -455,8 +460,8 @@ def connect(
 def replay(recording: RecordedWorld | bytes | Path | str) -> replaying.Replay[Sandbox]:
     """Replay a recording, given as an object, as bytes, or as the path of its file.
 
-    The replay continues after a difference, so the sandbox reaches the end. Raise ``BadRecording`` if the
-    file is not a recording, and OSError.
+    The replay does not stop at a difference, so the sandbox reaches the end of the recording. Raise
+    ``BadRecording`` if the file is not a recording, and OSError if it cannot be read.
     """
     return replaying.replay(recording, Sandbox.over)
 

@@ -52,7 +52,7 @@ TOKEN_HEADERS = public_name("token_headers")
 
 
 class BadSetting(ValueError):
-    """A setting is invalid. The message gives the setting and the reason."""
+    """A setting is invalid. The message has the name of the setting and the reason."""
 
 
 def require_known(names: Iterable[str], known: Collection[str]) -> None:

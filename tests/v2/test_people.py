@@ -225,7 +225,7 @@ def test_a_response_header_explains_a_refusal_with_a_vague_message(main: Client)
     assert answer.headers["x-sandbox-refusal"] == "invalid_parameter: date_end must be a date, not 'soon'."
     main.version = f"V{'2' * 20}.0"
     explanation = main.get("/domain/active.com").headers["x-sandbox-refusal"]
-    assert explanation == f"version_not_served: The version V{'2' * 19} is not served; V2.0 is."
+    assert explanation == f"version_not_served: The version V{'2' * 19} is not served; use V2.0."
 
 
 SERVED = "served.com"

@@ -25,7 +25,7 @@ Target: TypeAlias = Callable[..., tuple[Any, Any]]
 
 
 class NetworkRefused(RuntimeError):
-    """A request would reach the network, but a fence or an interception allows only a sandbox."""
+    """A request would reach the network, but an interception or a fence allows only requests to a sandbox."""
 
 
 @dataclass(eq=False)

@@ -25,9 +25,9 @@ class SandboxConnector(aiohttp.TCPConnector):
     >>> connector = SandboxConnector(sandbox)
     >>> session = aiohttp.ClientSession("https://api.example.test", connector=connector)
 
-    Requests to a fork reach its world. A sandbox in this process serves a port from the first request. Faults
-    of a connection raise the errors of aiohttp (``aiohttp.ClientConnectionError``, …). ``options`` are those
-    of ``aiohttp.TCPConnector``.
+    If the sandbox is a fork, requests go to the world of the fork. If the sandbox is in this process, the
+    first request starts a server on a local port. Connection faults raise the errors of aiohttp
+    (``aiohttp.ClientConnectionError``, …). ``options`` are passed to ``aiohttp.TCPConnector``.
     """
 
     def __init__(self, sandbox: AnySandbox, **options: Any) -> None:

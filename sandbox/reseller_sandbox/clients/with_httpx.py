@@ -31,10 +31,11 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     >>> client = httpx.Client(transport=SandboxTransport(sandbox), base_url="https://api.example.test")
 
-    Requests to a fork reach its world. If the sandbox is on a server, requests go to that server. Faults of a
-    connection raise the same errors as over a socket (``httpx.ReadError``, ``httpx.RemoteProtocolError``, …).
-    In process, a delay that is longer than the client's timeout raises ``httpx.ReadTimeout`` immediately, and
-    a shorter delay takes no time. With ``real_time``, delays take real time.
+    If the sandbox is a fork, requests go to the world of the fork. If the sandbox is on a server, requests go
+    to that server. Connection faults raise the same errors as over a socket (``httpx.ReadError``,
+    ``httpx.RemoteProtocolError``, …). In process, a delay that is longer than the client's timeout raises
+    ``httpx.ReadTimeout`` immediately, and a shorter delay takes no time. With ``real_time``, delays take real
+    time.
     """
 
     def __init__(self, sandbox: AnySandbox, *, real_time: bool = False) -> None:

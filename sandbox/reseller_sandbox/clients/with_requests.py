@@ -22,11 +22,11 @@ class SandboxAdapter(HTTPAdapter):
     >>> session = requests.Session()
     >>> session.mount("https://api.example.test", SandboxAdapter(sandbox))
 
-    Requests to a fork reach its world. If the sandbox is on a server, requests go to that server. Faults of a
-    connection raise the same errors as over a socket (``requests.ConnectionError``, …). In process, a delay
-    that is longer than the client's timeout raises ``requests.ReadTimeout`` immediately, and a shorter delay
-    takes no time. With ``real_time``, delays take real time. ``options`` are those of
-    ``requests.adapters.HTTPAdapter``, such as ``max_retries``.
+    If the sandbox is a fork, requests go to the world of the fork. If the sandbox is on a server, requests go
+    to that server. Connection faults raise the same errors as over a socket (``requests.ConnectionError``,
+    …). In process, a delay that is longer than the client's timeout raises ``requests.ReadTimeout``
+    immediately, and a shorter delay takes no time. With ``real_time``, delays take real time. ``options`` are
+    passed to ``requests.adapters.HTTPAdapter``, such as ``max_retries``.
     """
 
     def __init__(self, sandbox: AnySandbox, *, real_time: bool = False, **options: Any) -> None:

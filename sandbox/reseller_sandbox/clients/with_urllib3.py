@@ -37,10 +37,10 @@ class SandboxPoolManager(PoolManager):
     >>> urllib3_client = SandboxPoolManager(sandbox)
     >>> urllib3_client.request("GET", "https://api.example.test/v3/balance")
 
-    Requests to a fork reach its world. If the sandbox is on a server, requests go to that server. Faults of a
-    connection raise the same errors as over a socket. In process, a delay that is longer than the client's
-    timeout raises ``ReadTimeoutError`` immediately, and a shorter delay takes no time. With ``real_time``,
-    delays take real time. ``options`` are those of ``urllib3.PoolManager``.
+    If the sandbox is a fork, requests go to the world of the fork. If the sandbox is on a server, requests go
+    to that server. Connection faults raise the same errors as over a socket. In process, a delay that is
+    longer than the client's timeout raises ``ReadTimeoutError`` immediately, and a shorter delay takes no
+    time. With ``real_time``, delays take real time. ``options`` are passed to ``urllib3.PoolManager``.
     """
 
     def __init__(self, sandbox: AnySandbox, *, real_time: bool = False, **options: Any) -> None:

@@ -149,7 +149,7 @@ MatchParameter = Annotated[Matching, MATCH]
 
 
 class MissingRecord(ReceivedRefusal, KeyError):
-    """The error of ``resource[key]`` for an unknown key: a refusal that is also a ``KeyError``."""
+    """The exception of ``resource[key]`` for an unknown key: a ``Refused`` that is also a ``KeyError``."""
 
     __module__ = "reseller_sandbox"
 
@@ -157,8 +157,8 @@ class MissingRecord(ReceivedRefusal, KeyError):
 class Keyed(Resource, Generic[T]):
     """A resource whose ``list`` returns its records under the resource's name.
 
-    Longer lists come in pages. If the resource has a ``get``, it finds a record by key. Otherwise the key is
-    the ``name`` of a record.
+    Long lists come in pages. If the resource has a method ``get``, ``resource[key]`` calls it. If not, the
+    key is the ``name`` of a record.
     """
 
     def __iter__(self) -> Iterator[T]:

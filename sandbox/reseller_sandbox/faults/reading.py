@@ -69,17 +69,18 @@ PRESETS: Mapping[str, Preset] = {
         ),
         Preset(
             "slow",
-            "Responses take two seconds as a rule, and sometimes ten.",
+            "Responses usually take about two seconds, and sometimes up to ten.",
             ({"kind": "latency", "median": 2, "sigma": 0.6, "max": 30},),
         ),
         Preset(
             "rate-limited",
-            "Each account may send ten requests per minute of the world's time. Further requests get 429.",
+            "Each account may send ten requests per minute of the world's time. Further requests get the "
+            "status 429.",
             ({"kind": "rate_limit", "limit": 10, "window": 60},),
         ),
         Preset(
             "maintenance",
-            "Each request gets 503, with a Retry-After header of half an hour.",
+            "Each request gets the status 503, and a Retry-After header with half an hour.",
             ({"kind": "error", "error": refusals.MAINTENANCE.code, "retry_after": 1800},),
         ),
     )

@@ -179,7 +179,7 @@ class _Places(dict[str, object]):
 
 
 class Refused(Exception):
-    """The exception for a refused request: the ``rule`` that refuses, and its ``facts``."""
+    """Exception for a refused request, with the ``rule`` of the refusal and the ``facts`` of the message."""
 
     __module__ = "reseller_sandbox"  # tracebacks then show the public import path
 
@@ -202,12 +202,12 @@ class Refused(Exception):
 
     @property
     def facts(self) -> Mapping[str, object]:
-        """The facts of the rule's sentence."""
+        """The values of the placeholders in the rule's sentence, by name."""
         return self.refusal.facts
 
     @property
     def code(self) -> str:
-        """The code of the rule: ``name_taken``."""
+        """The code of the rule, such as ``name_taken``."""
         return self.rule.code
 
     @property

@@ -27,7 +27,8 @@ UNKNOWN_TOKEN = unauthenticated(
 )
 
 CROSS_SITE = forbidden(
-    "A page of {origin} sent the request. Control accepts only its own pages and those of a {setting}.",
+    "A page of {origin} sent the request. The control interface accepts only its own pages and pages of a "
+    "{setting}.",
     "send the request from outside a page, or add the page's origin as a {setting}",
 )
 FOREIGN_HOST = forbidden(
@@ -288,7 +289,7 @@ UNKNOWN_WORLD = not_found(
     "use the name of an existing world, or create {world!r} first",
     elsewhere="",
 )
-VERSION_NOT_SERVED = not_implemented("The version {version} is not served; {served} is.", "use {served}")
+VERSION_NOT_SERVED = not_implemented("The version {version} is not served; use {served}.", "use {served}")
 INTERNAL_ERROR = internal(
     "The service failed while answering{where}.",
     "send the request again{where}",

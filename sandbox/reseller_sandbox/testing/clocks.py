@@ -59,9 +59,9 @@ def freeze_time(sandbox: Sandbox, instant: datetime | str | None = None) -> Iter
     ...     moved = clocks.advance("P30D")
     ...     assert datetime.now(UTC) == sandbox.clock.now
 
-    ``instant`` is by default the time of the sandbox. Refuse with ``set_back`` if it is earlier than that.
-    After the context, the test has the machine's time again. The sandbox keeps its time, and its clock runs
-    again if it ran before. Requires freezegun.
+    The default ``instant`` is the time of the sandbox. An earlier instant is refused with ``set_back``. After
+    the context, the test has the machine's time again. The sandbox keeps the last frozen time. If its clock
+    ran before the context, the clock runs again. Requires freezegun.
     """
     clock = sandbox.clock
     target = clock.now if instant is None else instant

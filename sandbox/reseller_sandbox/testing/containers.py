@@ -22,9 +22,9 @@ class SandboxContainer(DockerContainer):
     ...     sandbox = container.connect()
     ...     billing = Billing(container.url)
 
-    The container has no capabilities, and its file system is read-only. Its control interface requires
-    ``control_token``, by default a different one in each run. ``settings`` are server settings as strings,
-    such as ``fixture``, ``now`` and ``profile``. ``options`` are those of ``DockerContainer``.
+    The container has no capabilities, and its file system is read-only. Its control interface requires the
+    ``control_token``. The default token is different in each run. ``settings`` are server settings as
+    strings, such as ``fixture``, ``now`` and ``profile``. ``options`` are passed to ``DockerContainer``.
     """
 
     def __init__(

@@ -316,9 +316,10 @@ class _Seeded(Struct, frozen=True):
 
 
 class Sandboxes:
-    """Worlds of a test run. A fixture of any scope can fork a world and seed it for its tests.
+    """Worlds of a test run. A pytest fixture of any scope can fork a world, and prepare it for the tests.
 
-    ``folder`` is searched for a file with settings. Recordings of failed tests are written to ``kept``.
+    The run's settings are read from a file in ``folder``. Recordings of failed tests are written to the
+    folder ``kept``.
     """
 
     def __init__(
@@ -337,15 +338,18 @@ class Sandboxes:
     def fork(self, **options: Unpack[ForkOptions]) -> Sandbox:
         """Return a sandbox with a new world that has the settings of the test run.
 
-        The parameters are those of ``Worlds.fork``. The world ends with its ``with`` block, or by ``close``.
-        If you fork it again, each fork begins with its current state.
+        The parameters are those of ``Worlds.fork``. The world is deleted at the end of its ``with`` block, or
+        when you call ``close``. You can fork the new world again: each fork begins with the state of the new
+        world at this time.
         """
         return self.of().fork(**options)
 
     def of(self, **settings: Any) -> Sandbox:
-        """Return the seeded world of these settings, from which tests fork. It is created once.
+        """Return the seeded world of these settings. Tests use forks of this world.
 
-        Fork it before you act in it. The parameters are those of the mark. Raise ``BadSetting``.
+        The first call creates the world, and later calls return the same one. Do not change this world. Fork
+        it, and change the fork. ``settings`` are the arguments of the mark. Raise ``BadSetting`` for an
+        invalid setting.
         """
         return self._seeded_world(settings).sandbox
 
@@ -373,7 +377,7 @@ class Sandboxes:
 
     @contextmanager
     def apart(self, node: pytest.Item) -> Iterator[Sandbox]:
-        """Yield a world for a test that runs repeatedly. Each run forks this world, which ends afterwards."""
+        """Yield a world for a test that runs repeatedly. Each run uses a fork of it."""
         self.watcher.end()
         prepared = self.prepared(node)
         try:
@@ -409,7 +413,7 @@ class Sandboxes:
             return [f"the sandbox of this test: {problem}"]
 
     def sections(self, node: pytest.Item) -> Iterator[tuple[str, str]]:
-        """Yield a title and a text for each world of a failed test."""
+        """Yield a title and a failure report for each world of a failed test."""
         frozen_at = self.watcher.frozen_at
         for sandbox, file in self.failed(node):
             try:

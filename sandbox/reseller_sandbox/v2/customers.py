@@ -126,7 +126,7 @@ def _meant(call: Call) -> Customer:
 @refuses(*_FOUND)
 @route("v2.customer.info", "GET", _ONE, answer=CustomerFound())
 def info(call: Call) -> dict[str, Any]:
-    """Return a customer and its number of active orders.
+    """Return a customer, with the number of active orders of this customer.
 
     A postal code that is not a number is shown as 0.
     """

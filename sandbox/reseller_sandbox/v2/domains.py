@@ -228,7 +228,8 @@ def status(call: Call, order: Order) -> str:
 def delete(call: Call) -> dict[str, Any]:
     """Delete a domain.
 
-    In its first days, the domain is deleted immediately and refunded. Otherwise it enters redemption.
+    In the add grace period after the registration, the domain is deleted immediately, and its price is
+    refunded. After this period, the domain enters redemption.
     """
     orders.delete(call.draft, own_order(call))
     return done()
@@ -272,10 +273,10 @@ class Changes(Shape):
 )
 @route("v2.domain.edit", "PUT", NAME_PATH, body=Changes(), answer=Done())
 def edit(call: Call) -> dict[str, Any]:
-    """Change the statuses, contacts and name servers of a domain. If one change is refused, none is made.
+    """Change the statuses, contacts and name servers of a domain. The sandbox makes all changes or none.
 
-    The zone may charge a fee for a new registrant. While updates are prohibited, the same changes are
-    forbidden as in v3.
+    The zone may charge a fee for a new registrant. The status ``client_update_prohibited``
+    forbids the same changes as in v3.
     """
     servers = call.arguments.get("ns", {})
     changes = orders.Edit(
@@ -351,9 +352,9 @@ class Renewed(Done):
     guard="current_expiry_date",
 )
 def renew(call: Call) -> dict[str, Any]:
-    """Renew a domain for a number of years. The request must name the present expiry.
+    """Renew a domain for a number of years. The request must contain the current expiry date.
 
-    If the request also names the new expiry, that date must be correct.
+    The request can also contain the new expiry date, which must then be correct.
     """
     end, order = _expected_end(call), own_order(call)
     try:

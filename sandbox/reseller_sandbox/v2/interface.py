@@ -44,7 +44,7 @@ class V2(Interface):
     common: tuple[Rule, ...] = (*Interface.common, r.VERSION_NOT_SERVED, r.TOKEN_MISSING, r.UNKNOWN_TOKEN)
     wording = errors.WORDING
     placeholders = Placeholders()
-    headers: Mapping[str, str] = {**HEADERS, _REFUSAL: "In v2.0, the rule of the refusal, and its sentence."}
+    headers: Mapping[str, str] = {**HEADERS, _REFUSAL: "In v2.0, the code of the refusal, and its message."}
     error_shape: Mapping[str, object] = {
         "type": "object",
         "properties": {"code": {"type": "integer"}, "msg": {"type": "string"}, "status": {"type": "boolean"}},

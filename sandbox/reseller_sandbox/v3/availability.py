@@ -73,7 +73,7 @@ class Availabilities(Shape):
 def check_availability(call: Call) -> dict[str, Any]:
     """Return whether domains can be registered.
 
-    For an unavailable domain, the result may have 0 as prices and terms.
+    For an unavailable domain, the prices and periods in the result may be 0.
     """
     names: list[str] = call.arguments["domainNames"]
     if len(names) > MOST_NAMES:

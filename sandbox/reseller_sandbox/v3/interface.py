@@ -86,7 +86,7 @@ class V3(Interface):
     wording = WORDING
     headers: Mapping[str, str] = {
         **HEADERS,
-        SIGNATURE: "In v3, the settings of the reading that the signature matches.",
+        SIGNATURE: "In v3, the signature assumptions with which the signature is valid.",
     }
     endpoints = endpoints_of(balance, availability, domains, locks, glue, transfers, contacts)
 

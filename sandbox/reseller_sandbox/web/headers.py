@@ -18,7 +18,10 @@ HEADERS: Mapping[str, str] = {
     WORLD: "Name of the world that answered.",
     REQUEST: "Id of the request in the journal of its world.",
     ASSUMPTIONS: "Assumptions that the answer depends on, with their values.",
-    IGNORED: "Keys of the body or the query without effect. The nearest known key follows an unknown key.",
+    IGNORED: (
+        "Keys in the body or in the query that have no effect. After an unknown key, the header has the most "
+        "similar known key."
+    ),
     FAULT: "Faults that were applied to the request.",
 }
 

@@ -92,10 +92,10 @@ MEDIA_TYPE = Kind({"type": "string"}, _media_type, says="a media type")
 
 
 class Error(FaultKind, frozen=True, kw_only=True):
-    """Return an error: a documented one by name, or a raw status and body.
+    """Return an error: a documented error by its name, or an arbitrary status and body.
 
-    Before: the operation does not take effect. After: the operation takes effect, although the response says
-    otherwise.
+    In the phase ``before``, the operation does not take effect. In the phase ``after``, the operation takes
+    effect, although the response is an error.
 
     Args:
         error: The error to return.
@@ -203,7 +203,7 @@ class RateLimit(FaultKind, frozen=True, kw_only=True):
     """Allow a number of requests per time window. Answer further requests with 429.
 
     The 429 response has a Retry-After header. A window begins with the first request after the end of the
-    previous window. Refused requests do not count.
+    previous window. The limit does not count requests that this fault answers with 429.
 
     Args:
         limit: The number of allowed requests per window.

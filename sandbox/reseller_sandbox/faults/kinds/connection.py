@@ -13,7 +13,7 @@ from reseller_sandbox.values.kinds import RAW_TEXT, SWITCH, Mistake, whole
 
 
 class Reset(FaultKind, frozen=True, kw_only=True):
-    """Reset the TCP connection in place of a response."""
+    """Reset the TCP connection instead of sending a response."""
 
     effect: ClassVar[Effect] = "lost"
     synonyms: ClassVar[tuple[str, ...]] = ("rst", "abort")
@@ -33,7 +33,9 @@ class Close(FaultKind, frozen=True, kw_only=True):
 
 
 class Truncate(FaultKind, frozen=True, kw_only=True):
-    """Announce the length of the whole body, but end the connection in the middle of the body.
+    """Send only the first part of the body, then end the connection.
+
+    The response announces the length of the whole body in the header Content-Length.
 
     Args:
         keep: Number of bytes of the body to send. The last byte is never sent. Default: half of the body.
@@ -56,7 +58,7 @@ NOISE = b"\x16\x00\xff\xfe this is no HTTP \x00\r\n\r\n"
 
 
 class Garbage(FaultKind, frozen=True, kw_only=True):
-    """Send bytes that are not HTTP in place of a response, then close.
+    """Send bytes that are not HTTP in place of a response, then close the connection.
 
     Args:
         text: The bytes as text, sent in UTF-8.

@@ -13,8 +13,8 @@ from reseller_sandbox.values.kinds import choice, whole
 class Duplicate(FaultKind, frozen=True, kw_only=True):
     """Carry the request out twice, as if a proxy had sent the request again.
 
-    In the ledger and among the changes, the cause of the first is the request's name (``r7``), and that of
-    the second is ``r7:duplicate``.
+    In the ledger and in the list of changes, each entry has a cause. For the first run of the request ``r7``,
+    the cause is ``r7``. For the second run, it is ``r7:duplicate``.
 
     Args:
         answer: Which of the two responses to return.
@@ -36,8 +36,8 @@ class Duplicate(FaultKind, frozen=True, kw_only=True):
 class Stale(FaultKind, frozen=True, kw_only=True):
     """Answer from an earlier state of the world, if the request only reads.
 
-    The state is the one before the world's last commits. A request that changes nothing makes no commit. The
-    fault looks back no further than the journal does.
+    This is the state before the last ``commits`` commits of the world. Only requests that change the
+    world make a commit. The state is never older than the oldest request in the journal.
 
     Args:
         commits: Number of commits to look back.

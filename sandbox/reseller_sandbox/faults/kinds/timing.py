@@ -18,8 +18,9 @@ from reseller_sandbox.values.parameters import Also
 class Latency(FaultKind, frozen=True, kw_only=True):
     """Delay the response.
 
-    Before: the operation also takes effect after the delay, whether the client still waits or not. After: the
-    operation takes effect at once. Several delays add up.
+    In the phase ``before``, the operation takes effect after the delay, even if the client no longer waits.
+    In the phase ``after``, the operation takes effect before the delay. If several delays apply to a request,
+    they add up.
 
     Args:
         seconds: A fixed delay.
@@ -108,7 +109,8 @@ class Bandwidth(FaultKind, frozen=True, kw_only=True):
 class Hang(FaultKind, frozen=True, kw_only=True):
     """Send no response, and keep the connection open.
 
-    Before: the operation never takes effect. After: the operation takes effect.
+    In the phase ``before``, the operation never takes effect. In the phase ``after``, the operation takes
+    effect.
 
     Args:
         seconds: Time after which the connection is closed. Default: never.
@@ -126,7 +128,7 @@ class Hang(FaultKind, frozen=True, kw_only=True):
 class TimePasses(FaultKind, frozen=True, kw_only=True):
     """Move the clock forward between the operation and its response.
 
-    Every event that comes due happens at its own time, such as an expiry between two requests.
+    Every event that comes due in this period, such as an expiry, happens at its scheduled time.
 
     Args:
         by: The duration by which the clock moves forward.
