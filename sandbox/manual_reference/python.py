@@ -68,7 +68,7 @@ def _pytest() -> Iterator[str]:
     leftovers = ", ".join(f"`{kind}`" for kind in LEFT_OVER)
     yield (
         "`@pytest.mark.reseller_sandbox(**settings)` sets the [settings](settings.md) of a test's world. It "
-        f"also has two parameters of its own. `strict` is a list of {leftovers}, or True for all of them. "
+        f"also has two more parameters. `strict` is a list of some of {leftovers}, or True for all of them. "
         "With `clock='follow'`, the world follows the time of the test. "
         "`@pytest.mark.reseller_sandbox_explore(actors, max_runs, schedule, invariants)` explores a test."
     )

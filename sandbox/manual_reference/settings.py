@@ -31,7 +31,7 @@ def page() -> Iterator[str]:
         "An argument takes precedence over an environment variable, a variable over the file, and the file "
         "over the default. This order applies to each assumption separately. The command line and the pytest "
         "plugin read the environment variables and the file. `Sandbox(...)` reads only its arguments. In "
-        "Python, an invalid setting raises `BadSetting`. On the command line, it prints one line of error."
+        "Python, an invalid setting raises `BadSetting`. On the command line, the error is one line."
     )
     yield block("toml", _EXAMPLE)
     headings = ("setting", "", "option", "variable", "default", "purpose")

@@ -100,8 +100,8 @@ class Sandbox(Resources):
     >>> sandbox.client().get("/v3/balance").json[0]["balance"]
     '10000.00'
 
-    The constructor takes the fields of ``Settings``. Its only exception is ``BadSetting``. The clock stands
-    still, unless you or the fixture set ``frozen`` to False.
+    The constructor takes the fields of ``Settings``. For an invalid setting, it raises ``BadSetting``, which
+    is its only exception. The clock stands still, unless you or the fixture set ``frozen`` to False.
     """
 
     #: Clients sign requests with this prefix of the header names, and with these interfaces.
@@ -186,9 +186,8 @@ class Sandbox(Resources):
         """Return a read-only sandbox of this world at a point of its past.
 
         For the names of points, see ``History.diff``. In every interface, you can also write the point after
-        the world's name: ``default@before:r3`` is the world ``default`` before the request ``r3``. If the
-        point is unknown, operations refuse with ``unknown_world``. An operation that would change the past
-        refuses too.
+        the world's name: ``default@before:r3`` is the world ``default`` before the request ``r3``. Operations
+        refuse with ``unknown_world`` if the point is unknown, or if they would change the past.
         """
         past = copy(self)
         past._fork = ""
@@ -238,9 +237,10 @@ class Sandbox(Resources):
 
         ``RESELLER_SANDBOX_URL`` is the ``url``, and ``RESELLER_SANDBOX_WORLD`` is the name of the world.
         ``RESELLER_SANDBOX_KEY``, ``_SECRET`` and ``_TOKEN`` are the credentials of the account ``main``.
-        Without an account ``main``, they are those of the first account. For each other account, the name of
-        the account follows: ``RESELLER_SANDBOX_KEY_OTHER`` is the key of the account ``other``. If there is a
-        control token or a file of a trusted authority, the variables include it.
+        Without an account ``main``, they are those of the first account. Variables with the name of an
+        account at the end have the credentials of this account: ``RESELLER_SANDBOX_KEY_OTHER`` is the key of
+        the account ``other``. If there is a control token or a file of a trusted authority, the variables
+        include it.
         """
         accounts = self.accounts.list().accounts
         environment = {URL: self.url, WORLD: self.transport.name}
@@ -337,9 +337,9 @@ class Sandbox(Resources):
         and an optional port. If several contexts are active for the same URL, the innermost context of the
         thread or task decides. A thread or task without its own context uses the latest context of the
         others. ``others`` is the rule for requests to other URLs. With ``network``, they go to the network.
-        With ``refuse``, they raise ``NetworkRefused``, and no library of the process can connect to another
-        machine. For faults and ``real_time``, see ``SandboxTransport``. An invalid argument is refused with
-        ``invalid_parameter``.
+        With ``refuse``, they raise ``NetworkRefused``, and the Python libraries of this process cannot
+        connect to other machines. For faults and ``real_time``, see ``SandboxTransport``. An invalid argument
+        is refused with ``invalid_parameter``.
         """
         with intercepting(self, urls, others, real_time):
             yield self
@@ -360,8 +360,9 @@ class Sandbox(Resources):
         for this machine and for ``tls_names``. For clients to trust the certificate, pass them the server's
         file ``authority``.
 
-        Raise ``CannotListen`` if the port is not available. If other machines can reach the address, set
-        ``control_token`` or ``control_open``. Otherwise this method raises ``BadSetting``.
+        Raise ``CannotListen`` if the port is not available. If other machines can reach the address, the
+        sandbox needs the setting ``control_token`` or ``control_open``. Without one of them, this method
+        raises ``BadSetting``.
 
         If the sandbox is already on a server, yield the address of that server. In this case, raise
         ``BadSetting`` for ``port``, ``tls_port`` and ``tls_names``, and for ``tls`` if the server has no TLS.
@@ -458,7 +459,7 @@ def connect(
 
 
 def replay(recording: RecordedWorld | bytes | Path | str) -> replaying.Replay[Sandbox]:
-    """Replay a recording, given as an object, as bytes, or as the path of its file.
+    """Replay a recording, which can be an object, bytes, or the path of a file.
 
     The replay does not stop at a difference, so the sandbox reaches the end of the recording. Raise
     ``BadRecording`` if the file is not a recording, and OSError if it cannot be read.

@@ -168,11 +168,11 @@ def _in_one(value: Any) -> str:
 def sweep(**words: Any) -> None:
     """Run a program repeatedly, each time with a different fault, and report the outcomes.
 
-    The first run has no fault, and your program must exit with 0. Then each of its requests gets each of
-    these faults: the request or its response is lost, the response is late, the request is executed twice,
-    it is refused with each documented error, or it gets garbage or a 429. Each run has its own world. The
-    program gets its address in RESELLER_SANDBOX_URL, and its credentials in RESELLER_SANDBOX_KEY, _SECRET
-    and _TOKEN.
+    The first run has no fault, and your program must exit with 0. Then each request of the program gets
+    each of these faults: the request or its response is lost, the response is late, the request is executed
+    twice, it is refused with each documented error, or it gets garbage or a 429. Each run has its own world.
+    The program gets the address of this world in RESELLER_SANDBOX_URL, and the credentials in
+    RESELLER_SANDBOX_KEY, _SECRET and _TOKEN.
 
     A program that fails has noticed the fault. A program that exits with 0 is silently wrong if something
     was paid twice, paid and lost, or left undone. Each such run is listed, and the exit status is 1.
@@ -213,12 +213,13 @@ def explore(**words: Any) -> None:
 
     Concurrent requests are held and released one at a time, in a different order in each run. Equivalent
     orders are skipped: two requests can change places if neither writes data that the other reads. If there
-    are more orders than runs, random ones come first, then those with few switches between workers. Each run
-    has its own world with a frozen clock.
+    are more orders than runs, explore tries random orders first, and then orders with few switches between
+    workers. Each run has its own world with a frozen clock.
 
-    A worker is identified by the header X-Sandbox-Actor, otherwise by its account, otherwise by its
-    connection. An order is a finding if the program fails, if an invariant of sweep does not hold, or if the
-    result differs from every run in which the workers act one after the other.
+    The header X-Sandbox-Actor of a request names its worker. Without this header, the account is the name. If
+    several workers have the same name, each is identified by its connection. An order is a finding if the
+    program fails, if an invariant of sweep does not hold, or if the result differs from every run in which
+    the workers act one after the other.
 
     If the program is pytest, tests with the fixture reseller_sandbox are explored one by one in its process.
     """

@@ -43,9 +43,9 @@ LONGEST = 3600.0
 
 
 class EndlessWait(RuntimeError):
-    """Error for a client without a timeout that waits for a response that never comes.
+    """A client without a timeout waits for a response that never comes.
 
-    ``about`` names the request.
+    ``about`` describes the request.
     """
 
     def __init__(self, about: object) -> None:

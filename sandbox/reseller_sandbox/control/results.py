@@ -155,10 +155,10 @@ class MissingRecord(ReceivedRefusal, KeyError):
 
 
 class Keyed(Resource, Generic[T]):
-    """A resource whose ``list`` returns its records under the resource's name.
+    """Base class of a resource with records: ``names.list().names`` are the records of ``names``.
 
-    Long lists come in pages. If the resource has a method ``get``, ``resource[key]`` calls it. If not, the
-    key is the ``name`` of a record.
+    Long lists come in pages. If the resource has a method ``get``, ``resource[key]`` calls this method. If
+    not, the key is the ``name`` of a record.
     """
 
     def __iter__(self) -> Iterator[T]:
@@ -171,7 +171,7 @@ class Keyed(Resource, Generic[T]):
             yield from getattr(listed, self.name)
 
     def __getitem__(self, key: Any) -> T:
-        """Return the record under a key. Raise ``MissingRecord``, a ``KeyError``."""
+        """Return the record with a key. If there is none, raise ``MissingRecord``."""
         __tracebackhide__ = True
         get: Any = getattr(self, "get", None)
         try:

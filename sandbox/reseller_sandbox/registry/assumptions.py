@@ -140,13 +140,13 @@ class V2Assumptions:
         extra_contact_params: The extra parameters of a contact: those that the fixture lists under
             contact_params.
         contact_required: The required fields of a contact: all except company, fax and region, or all.
-        customer_required: The required fields of a new customer: mail and name, the required fields of a
-            contact, or all.
+        customer_required: The required fields of a new customer: only mail and name, or the required
+            fields of a contact, or all fields.
         phone_form: The accepted telephone numbers: any common form, or only the form of v3 (+380.441234567).
         active_orders: The orders of a customer that count as active: all except those with status 6, or only
             those with status 2.
-        premium_names: Whether v2.0 charges the premium price if a request registers, renews or transfers a
-            premium name, or refuses the request. A v2.0 request cannot agree to a price. If such requests are
+        premium_names: Whether a v2.0 request that registers, renews or transfers a premium name is charged
+            the premium price, or is refused. A v2.0 request cannot agree to a price. If such requests are
             refused, the domain check reports the name as unavailable.
         arriving_status: The status of a name during its transfer from another registrar: 1 or 0.
         repeated_nameservers: Whether these requests are refused, or accepted without a change: to add a name
@@ -204,7 +204,7 @@ class V3Assumptions:
             (or []), or any of them.
         signature_query: Whether the signed URL includes the API key, if the query string contains the key.
             The signed URL never includes the signature.
-        content_type: Whether a body with any content type is read as JSON, or only one with a JSON type.
+        content_type: Whether a body is read as JSON with any content type, or only with a JSON type.
         v3_http_status: The HTTP status of a v3 error: one that fits the error, or always 200.
         availability_taken: The status of a registered name in an availability response.
         availability_reserved: The status, in an availability response, of a name that its registry reserves.

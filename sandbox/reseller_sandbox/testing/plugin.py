@@ -105,7 +105,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def reseller_sandboxes(pytestconfig: pytest.Config) -> Iterator[Sandboxes]:
-    """Yield the worlds of this run. A fixture of any scope can fork a world and seed it for its tests."""
+    """Yield the worlds of this run. A fixture of any scope can fork a world, and prepare it for tests."""
     run = _sandboxes(pytestconfig)
     pytestconfig.stash[_RUN] = run
     if (collector := pytestconfig.pluginmanager.get_plugin(COVERAGE)) is not None:

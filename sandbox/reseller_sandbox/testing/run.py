@@ -339,8 +339,8 @@ class Sandboxes:
         """Return a sandbox with a new world that has the settings of the test run.
 
         The parameters are those of ``Worlds.fork``. The world is deleted at the end of its ``with`` block, or
-        when you call ``close``. You can fork the new world again: each fork begins with the state of the new
-        world at this time.
+        when you call ``close``. If you fork the new world, the fork begins with the state that the new world
+        has at that time.
         """
         return self.of().fork(**options)
 

@@ -108,7 +108,7 @@ def create(call: Call) -> dict[str, Any]:
 @refuses(*errors.BODY, *_FOUND, r.INVALID_CONTACT, r.MAIL_TAKEN)
 @route("v2.customer.edit", "PUT", _ALL, _ONE, body=CustomerChange(), answer=Done())
 def edit(call: Call) -> dict[str, Any]:
-    """Change a customer, found by id or by mail address. Omitted fields stay unchanged."""
+    """Change the customer with an id or a mail address. Omitted fields stay unchanged."""
     customers.edit(call.draft, call.account, _meant(call), call.arguments)
     return done()
 
