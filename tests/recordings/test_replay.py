@@ -222,8 +222,8 @@ def test_a_recording_with_misplaced_lines_is_refused() -> None:
         ([{"recording": 9}], "line 1: the recording has format version 9; this program reads version 4"),
         ([{**LINES[0], "more": 1}, *LINES[1:]], "line 1: .*unknown field `more`"),
         ([LINES[0], *LINES[2:]], "line 2: the first step must be a state"),
-        (LINES[:-1], f"line {count - 1}: the step end must be the only one"),
-        ([*LINES, LINES[-1]], f"line {count}: the step end must be the only one"),
+        (LINES[:-1], f"line {count - 1}: the last step, and no other, must have the kind 'end'"),
+        ([*LINES, LINES[-1]], f"line {count}: the last step, and no other, must have the kind 'end'"),
         ([*LINES[:2], {"step": "jump"}, *LINES[2:]], r"line 3: Invalid value .jump. - at `\$\.step`"),
     ]
     for values, problem in cases:

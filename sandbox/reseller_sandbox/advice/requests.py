@@ -145,7 +145,7 @@ def _paths(entries: Iterable[Entry]) -> str:
 
 
 def _bursts(run: list[Entry]) -> Iterator[tuple[int, int]]:
-    """Yield the first and the last position of each burst: ``READS`` equal reads within ``WITHIN``.
+    """Yield the first and the last position of each burst of equal reads (``READS`` in ``WITHIN``).
 
     Each read in between must be repeated as often, or once less. A client that reads many different pages in
     between is not polling.

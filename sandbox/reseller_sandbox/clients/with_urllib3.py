@@ -20,7 +20,7 @@ from reseller_sandbox.clients.fake_connection import ResponseFile
 from reseller_sandbox.clients.socket_client import Socket
 from reseller_sandbox.remote import HttpTransport, trust
 
-#: The exception that urllib3 before 2 raises for a socket without a descriptor.
+#: The exception that urllib3 raises in versions before 2.0, for a socket without a descriptor.
 _NO_DESCRIPTOR: type[Exception] = getattr(urllib3.util.wait, "NoWayToWaitForSocketError", OSError)
 
 #: The original method by which urllib3 reaches the network. An interception does not replace this reference.

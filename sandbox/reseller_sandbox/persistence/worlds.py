@@ -198,7 +198,7 @@ class _Writer(pickle.Pickler):
         return call
 
     def _queue(self, queue: Queue[Event]) -> Made:
-        """Return the call that restores ``queue``, as the changes since the queue before it in the file."""
+        """Return the call that restores ``queue``. If possible, it changes the previous queue in the file."""
         events = tuple(queue)
         base, earlier = self._last
         self._last = queue, events

@@ -330,13 +330,11 @@ def _require_sense(steps: Sequence[Step]) -> None:
     waiting: set[str] = set()
     for number, step in enumerate(steps, 2):
         if isinstance(step, EndStep) is not (number == len(steps) + 1):
-            raise BadRecording(
-                f"line {number}: the step end must be the only one of its kind, and the last step"
-            )
+            raise BadRecording(f"line {number}: the last step, and no other, must have the kind 'end'")
         if isinstance(step, WaitingStep):
             if step.waits in waiting:
                 raise BadRecording(
-                    f"line {number}: an earlier line already has the same value for the key waits"
+                    f"line {number}: an earlier line already has the same value for the key 'waits'"
                 )
             waiting.add(step.waits)
         elif isinstance(step, RequestStep):

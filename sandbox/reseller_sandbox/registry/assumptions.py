@@ -139,7 +139,7 @@ class V2Assumptions:
         order_processing: Number of seconds that a new order stays in status 0, and again in status 1.
         extra_contact_params: The extra parameters of a contact: those that the fixture lists under
             contact_params.
-        contact_required: The required fields of a contact: all except company, fax and region, or all.
+        contact_required: The required fields of a contact: all, or all except company, fax and region.
         customer_required: The required fields of a new customer: only mail and name, or the required
             fields of a contact, or all fields.
         phone_form: The accepted telephone numbers: any common form, or only the form of v3 (+380.441234567).
@@ -155,8 +155,8 @@ class V2Assumptions:
             Unicode in lists), always in Unicode, or always in its xn-- form.
         no_promotion: The promotion keys of a zone without a promotion: the regular price with an empty date,
             nulls, or no keys.
-        renew_maximum: The maximum in the error for a renewal period that is too long: always the years that
-            can still be added, or the zone's maximum if the period exceeds the zone's maximum.
+        renew_maximum: The maximum in the error for a renewal period that is too long: the years that can
+            still be added (remaining), or for a period above the zone's maximum that maximum (zone).
         renew_date_end: Whether date_end in a renewal must be the new expiry date, or is ignored.
         license: The key of the licence number in the body of a registration.
     """

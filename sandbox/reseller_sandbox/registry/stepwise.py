@@ -24,7 +24,7 @@ LONG, _FEW = 1 << 18, 16
 
 
 def stepwise(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield ``items`` one by one. A function in C that reads them, such as ``list``, blocks no thread."""
+    """Yield ``items`` one by one, so that other threads can run between two items."""
     for item in items:  # noqa: UP028 - ``yield from`` does not let other threads run
         yield item
 

@@ -338,7 +338,7 @@ class Listener(uvicorn.Server):
         # When the server closes, asyncio loses connections that it has accepted but not set up. So stop
         # accepting first, and wait until those are set up.
         loop = asyncio.get_running_loop()
-        with suppress(NotImplementedError):  # asyncio on Windows has no readers, and loses no connections.
+        with suppress(NotImplementedError):  # on Windows, where asyncio loses no connections
             for sock in (sock for server in self.servers for sock in server.sockets):
                 loop.remove_reader(sock)
         for _ in range(3):

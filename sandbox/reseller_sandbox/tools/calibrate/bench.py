@@ -72,7 +72,7 @@ RIGHT, WRONG, NONE = "right", "wrong", "none"
 
 
 class TriedAnswer(Struct, frozen=True):
-    """A response of the sandbox, with the operation and the names of its request.
+    """A response of the sandbox, with the operation and the domain names of the request.
 
     ``rests_on`` are the names of the assumptions that the response depends on.
     """

@@ -64,7 +64,7 @@ __all__ = ["Exploration", "explore"]
 #: run or from the schedule. The second applies while fewer than ``actors`` workers have sent a request.
 _KNOWN, _STRANGE = 10, 4
 
-#: Factor for the longest wait for a request so far. The product is the minimum wait for the next request.
+#: Wait for the next request at least this many times as long as for the slowest request so far.
 _SLOWER = 1.5
 
 #: Explore limits how long it holds a request. If this limit falls below this many seconds, explore holds no

@@ -101,7 +101,7 @@ REMEDIES: Mapping[str, str] = {
     "do not expect.",
 }
 
-#: For the kind ``time``: seconds from the start of a run to the event, and maximum number of names.
+#: For the kind ``time``: seconds from the start of a run to a due event, and maximum number of due events.
 _MARGIN, _EVENTS = 1, 5
 
 
