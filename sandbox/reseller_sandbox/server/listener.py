@@ -39,7 +39,7 @@ from reseller_sandbox.values.clock import stopwatch
 LINGER = 2.0
 
 #: Maximum bytes of one read, after which other connections have their turn. Parsing takes 0.25 ms
-#: for bytes of one body, and 15 ms for chunks of one byte. asyncio's default is 256 KiB.
+#: for a plain body, and 15 ms for a chunked body with one byte in each chunk. asyncio's default is 256 KiB.
 READ = 16 << 10
 
 log = logging.getLogger("reseller_sandbox")
