@@ -156,7 +156,7 @@ def test_pages_are_html_or_markdown_and_load_nothing_from_other_hosts(wire: Api,
 
 def declared() -> Iterator[tuple[str, Any]]:
     """Yield the words that each page of the reference has to contain."""
-    without_a_resource = re.compile("/_sandbox/(openapi|manual|page|reader|session|sign|forms)")
+    without_a_resource = re.compile("/_sandbox/(openapi|manual|page|reader|session|sign|forms|calls)")
     for interface, page in {"v3": "operations-v3", "v2": "operations-v2", "control": "control-"}.items():
         document = Sandbox().client().get(f"/_sandbox/openapi/{interface}.json").json
         for path, row in document["paths"].items():

@@ -93,4 +93,4 @@ def test_has_no_world():
     assert "1 passed" in printed(suite, QUIET, explore, f"{explore}-schedule=main main-2", "-k", "two_look")
     assert "-explore must be a number above 0; it is 'two'" in printed(suite, f"{explore}=two")
     server = ("-k", "marked", "--reseller-sandbox-mode=server")
-    assert "needs worlds in this process" in printed(suite, *server)
+    assert "requires worlds in this process" in printed(suite, *server)

@@ -217,7 +217,7 @@ def test_invalid_arguments_of_an_interception_are_refused(sandbox, subtests):
         (("https://me@api.example.test",), "network", "more than a scheme"),
         ((5,), "network", "5"),
         ((API,), "refuze", "'refuze'; did you mean refuse"),
-        ((API,), None, "network or refuse"),
+        ((API,), None, "'network' or 'refuse'"),
     ):
         with subtests.test(urls=urls, others=others):
             before = _methods()

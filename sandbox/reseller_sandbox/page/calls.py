@@ -20,7 +20,7 @@ class WrittenCall(Nothing):
     """An operation with its arguments. The arguments can be incomplete."""
 
     operation = String(required=True, metadata=about("Id of the operation, such as clock.advance."))
-    arguments = fields.Dict(String(), fields.Raw(), metadata=about("The arguments by name."))
+    arguments = fields.Dict(String(), fields.Raw(allow_none=True), metadata=about("The arguments by name."))
     world = String(load_default="", metadata=about("The world. Default: the default world."))
 
 
@@ -38,9 +38,7 @@ class CallTexts(Shape):
     )
 
 
-@extra_endpoint(
-    "page.calls", "page/calls", method="POST", answer=CallTexts(), body=WrittenCalls(), only_reads=True
-)
+@extra_endpoint("calls", "calls", method="POST", answer=CallTexts(), body=WrittenCalls(), only_reads=True)
 def write(call: ControlCall) -> Any:
     """Return commands and programs that carry out operations.
 

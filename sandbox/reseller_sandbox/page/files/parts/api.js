@@ -78,7 +78,7 @@ export async function ask(operation, args, where) {
 const row = (path) => (body, where) => sent("POST", `${prefix(where)}_sandbox/${path}`, body, { "X-Sandbox-Change": change });
 
 /** Let the server sign a request, write a request as code, or write `calls` of operations as code. */
-export const [signed, copied, written] = ["signature", "signature/copies", "page/calls"].map(row);
+export const [signed, copied, written] = ["signature", "signature/copies", "calls"].map(row);
 
 async function sent(method, path, body, headers = {}) {
   const text = body === undefined ? undefined : JSON.stringify(body);
