@@ -95,6 +95,7 @@ def test_every_documented_python_script_prints_the_shown_output(
     run_script(SNIPPETS[name], server, tmp_path)
 
 
+@pytest.mark.slow
 def test_every_documented_python_test_passes(server: str, tmp_path: Path) -> None:
     run_tests(TESTS.values(), server, tmp_path)
 

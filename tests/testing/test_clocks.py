@@ -96,6 +96,7 @@ def test_never_goes_back(reseller_sandbox):
 """
 
 
+@pytest.mark.slow
 def test_a_mark_or_an_option_makes_worlds_follow_the_time_of_their_test(printed: Printed) -> None:
     mark = "import pytest\npytestmark = pytest.mark.reseller_sandbox(clock='follow')\n"
     assert "3 passed" in printed(mark + FOLLOWING)

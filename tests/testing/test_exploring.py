@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.testing.conftest import Printed
 
 pytest_plugins = "pytester"
@@ -67,6 +69,7 @@ def test_an_explored_test_fails_with_the_order_of_requests_that_leaves_a_wrong_s
     assert "1 schedule tried" in said
 
 
+@pytest.mark.slow
 def test_the_explore_option_explores_tests_without_a_mark(printed: Printed) -> None:
     suite = f"""{BOTH}
 def never(world):

@@ -17,6 +17,7 @@ EXAMPLE = Path(__file__).parents[1] / "examples" / "stateful"
 OPTIONS = ("-q", "-p", "no:cacheprovider", "--hypothesis-seed=7", "-W", "ignore")
 
 
+@pytest.mark.slow
 def test_the_hypothesis_example_finds_the_planted_double_renewal(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", *OPTIONS, f"--rootdir={EXAMPLE}", str(EXAMPLE)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=250)

@@ -266,6 +266,7 @@ PARTLY = [
 ]
 
 
+@pytest.mark.slow
 def test_calibrate_writes_the_observed_value_to_a_profile_if_the_default_is_ruled_out(
     subtests: pytest.Subtests,
 ) -> None:
