@@ -89,7 +89,7 @@ def test_an_operation_is_written_as_a_command_and_as_code() -> None:
     diff = {"operation": "history.diff", "arguments": {"from": "start", "limit": 3}, "world": "w/1"}
     add = {"operation": "faults.add", "arguments": {"match": {"account": "a"}, "kind": "reset"}}
     asked = {"calls": [{"operation": "none.none"}, diff, add]}
-    first, second = Sandbox("empty").app.test_client().post(f"{PAGE}/calls", json=asked).json["calls"]
+    first, second = Sandbox("empty").app.test_client().post("/_sandbox/calls", json=asked).json["calls"]
     assert first["Shell"] == "reseller-sandbox history diff --world w/1 start --limit 3"
     assert first["Python"] == "connect('http://localhost', world='w/1').history.diff('start', limit=3)"
     assert "'http://localhost/_worlds/w%2F1/_sandbox/history/diff?from=start&limit=3'" in first["curl"]
