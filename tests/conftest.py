@@ -28,6 +28,7 @@ RENDERED = ("journal", "security")
 collect_ignore = ["examples"]
 
 
+@pytest.hookimpl(optionalhook=True)  # pytest may run without xdist
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return one worker more than processors for quick tests: they wait for a quarter of their time."""
     is_quick = config.option.markexpr == "not slow"
