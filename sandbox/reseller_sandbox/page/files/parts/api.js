@@ -33,10 +33,12 @@ class Refusal extends Error {
   }
 }
 
-/** @type {(address: URL, parameters?: object) => Promise<Response>} */
-const reach = (address, parameters) => fetch(address, parameters).catch(() => {
+const fail = () => {
   throw new Refusal({ message: "The server does not answer.", remedy: "Check that the server runs, and try again." });
-});
+};
+
+/** @type {(address: URL, parameters?: object) => Promise<Response>} */
+const reach = (address, parameters) => fetch(address, parameters).catch(fail);
 
 /** Load the declarations and the session. */
 export async function begin() {
@@ -84,7 +86,8 @@ async function sent(method, path, body, headers = {}) {
   const text = body === undefined ? undefined : JSON.stringify(body);
   const type = text === undefined ? {} : { "Content-Type": "application/json" };
   const answer = await reach(new URL(path, root), { method, body: text, headers: { ...type, ...headers } });
-  const content = await answer.json().catch(() => ({}));
+  // A response without JSON is empty. Another problem means that the response broke off.
+  const content = await answer.json().catch((problem) => (problem instanceof SyntaxError ? {} : fail()));
   if (answer.ok) return content;
   if (content.error?.startsWith("control_token") && !headers["X-Sandbox-Token"]) dispatchEvent(new CustomEvent("sign-in"));
   throw new Refusal({ message: `The server answered with ${answer.status}.`, ...content });
