@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from manual_reference.markdown import block, code, prose, table, type_of
+from manual_reference.markdown import block, code, listed, prose, table, type_of
 from manual_reference.results import called, parts, records
 from reseller_sandbox.control.catalogue import RESOURCES
 from reseller_sandbox.control.resource import Operation, Resource
@@ -68,8 +68,8 @@ def page(resource: type[Resource]) -> Iterator[str]:
 
 def _refusals(rules: Sequence[Rule]) -> str:
     """Return a sentence with the rules by which an operation refuses a call."""
-    *first, last = (f"[`{rule.code}`](errors.md#{rule.code})" for rule in (INVALID_PARAMETER, *rules))
-    return f"The operation can refuse a call with {', '.join(first)} or {last}."
+    codes = [f"[`{rule.code}`](errors.md#{rule.code})" for rule in (INVALID_PARAMETER, *rules)]
+    return f"The operation can refuse a call with {listed(codes, 'or')}."
 
 
 def _interfaces(operation: Operation, status: int) -> Sequence[str]:
