@@ -136,10 +136,7 @@ class HttpTransport:
         """Return method, path and body of the request for an operation."""
         values = operation.read(arguments)
         written = operation.dump(values)
-        in_path = {name: written.pop(name) for name in operation.segments}
-        path = operation.path
-        for name, value in in_path.items():
-            path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
+        path = operation.path_with(written)
         if operation.method == "GET":
             parameters = {parameter.name: parameter for parameter in operation.parameters}
             query = urlencode({name: _word(parameters[name], value) for name, value in written.items()})

@@ -22,6 +22,7 @@ from typing import (
     get_args,
     get_type_hints,
 )
+from urllib.parse import quote
 
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused, Rule
 from reseller_sandbox.values.parameters import (
@@ -148,6 +149,13 @@ class Operation:
     def segments(self) -> tuple[str, ...]:
         """Return the names of the path parameters. They are the positional-only parameters."""
         return tuple(parameter.name for parameter in self.parameters if parameter.place == "segment")
+
+    def path_with(self, values: dict[str, Any]) -> str:
+        """Return the path for a call. Remove the path parameters from ``values``. They can be missing."""
+        path = self.path
+        for name in self.segments:
+            path = path.replace(f"{{{name}}}", quote(str(values.pop(name, "")), safe=""))
+        return path
 
     @cached_property
     def result(self) -> Any:

@@ -59,10 +59,8 @@ def write(call: ControlCall) -> Any:
 
 
 def _written(operation: Operation, arguments: Mapping[str, Any], server: str, world: str) -> dict[str, str]:
-    path, rest = operation.path, dict(arguments)
-    for name in operation.segments:
-        path = path.replace(f"{{{name}}}", quote(str(rest.pop(name, "")), safe=""))
-    query = body = ""
+    rest = dict(arguments)
+    path, query, body = operation.path_with(rest), "", ""
     if rest and operation.method == "GET":
         query = "?" + urlencode({name: _word(value) for name, value in rest.items()})
     elif rest:
