@@ -6,21 +6,24 @@ import json
 import os
 import sys
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import anyio
 import jsonschema_rs
 import pytest
-from mcp import Client, StdioServerParameters
 
 from reseller_sandbox import Sandbox
 from tests.command import run
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 pytestmark = pytest.mark.port
 
 
 def converse(*options: str, talk: Callable[[Client], Awaitable[Any]]) -> Any:
     """Return the result of ``talk`` with a server that has these options."""
+    import anyio
+    from mcp import Client, StdioServerParameters  # takes half a second, which only these tests need
 
     async def main() -> Any:
         arguments = ["-m", "reseller_sandbox", "mcp", *options]

@@ -297,7 +297,7 @@ class SameAnswers(RuleBasedStateMachine):
 
 
 SameAnswers.TestCase.settings = settings(
-    max_examples=tries(40),
+    max_examples=tries(25),
     stateful_step_count=60,
     print_blob=False,
     phases=[Phase.generate, *([Phase.shrink] if THOROUGH else [])],  # to shrink takes minutes

@@ -116,8 +116,8 @@ def test_a_closed_connection_no_longer_counts_towards_the_connection_limit(
             client = served.dial()
             client.send(served.signed("GET", "/v3/balance"))
             wait_until(lambda: placed.applied)
-            refused = served.dial()
-            refused.send(GET)
-            assert refused.refusal() == (503, "too_many_connections")
+            with closing(served.dial()) as refused:
+                refused.send(GET)
+                assert refused.refusal() == (503, "too_many_connections")
             client.close()
             wait_until(lambda: is_served(served))

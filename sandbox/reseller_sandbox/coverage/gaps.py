@@ -13,8 +13,7 @@ from importlib.resources import files
 from itertools import chain, zip_longest
 from typing import Any
 
-import yaml
-from msgspec import Struct, convert
+from msgspec import Struct, yaml
 from msgspec.structs import replace
 
 from reseller_sandbox.coverage.figures import ItemCovered
@@ -66,7 +65,7 @@ def samples(package: str) -> Samples:
     """Return the samples of the interface in ``package``, empty if it has no ``samples.yaml``."""
     file = files(package) / "samples.yaml" if package else None
     text = file.read_text("utf-8") if file is not None and file.is_file() else "{}"
-    return convert(yaml.safe_load(text), Samples)
+    return yaml.decode(text, type=Samples)
 
 
 #: Sample parameters for each kind of fault that requires parameters.

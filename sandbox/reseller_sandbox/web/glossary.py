@@ -10,7 +10,7 @@ from importlib.resources import files
 from itertools import chain
 from typing import Any
 
-import yaml
+from msgspec import yaml
 
 from reseller_sandbox.values.parameters import docstring
 from reseller_sandbox.web.interface import Interface
@@ -41,7 +41,7 @@ class Glossary:
     @classmethod
     def of(cls, interface: type[Interface]) -> Glossary:
         """Return the glossary of an interface."""
-        values = yaml.safe_load(package_text(interface, "glossary.yaml")) or {}
+        values = yaml.decode(package_text(interface, "glossary.yaml")) or {}
         defaults = {"title": interface.name, "version": "1.0", "about": docstring(interface)}
         return cls(**{**defaults, "terms": {}, "links": {}, **values})
 

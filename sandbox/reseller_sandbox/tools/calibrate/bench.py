@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
 
-import yaml
-from msgspec import Struct
+from msgspec import Struct, yaml
 from msgspec.structs import replace
 from werkzeug.exceptions import HTTPException
 
@@ -62,7 +61,7 @@ VERSION_IN_PATH = re.compile(r"/([Vv][0-9]{1,4}\.[0-9]{1,4})/")
 _HOST = DEFAULT_URL.partition("//")[2]
 
 #: The contents of ``states.yaml``. The comments in that file explain them.
-PARTS: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("states.yaml").read_text("utf-8"))
+PARTS: Mapping[str, Any] = yaml.decode(Path(__file__).with_name("states.yaml").read_bytes())
 
 #: The account that sends all requests.
 ACCOUNT: Mapping[str, Any] = PARTS["account"]
@@ -190,7 +189,7 @@ def _credentials(exchange: ObservedExchange, credentials: str, account: Account)
 def zones_of(name_or_path: str) -> dict[str, Any]:
     """Return the zones of a fixture, as the fixture file describes them. Raise ``FixtureError``."""
     seed = fixture.load(fixture.find(name_or_path))
-    zones: dict[str, Any] = yaml.safe_load(fixture.dumps(seed))["zones"]
+    zones: dict[str, Any] = yaml.decode(fixture.dumps(seed))["zones"]
     return zones
 
 

@@ -8,8 +8,7 @@ from functools import cache, reduce
 from importlib.resources import files
 from typing import Any
 
-import yaml
-from msgspec import Struct, convert
+from msgspec import Struct, convert, yaml
 
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.registry.contract import ApiOperation
@@ -53,7 +52,7 @@ def hints() -> Hints:
     """Return the hints of all interfaces, joined."""
     packages = dict.fromkeys(operation.package for operation in contract())
     known = [file for package in packages if (file := files(package) / "calibrate.yaml").is_file()]
-    return convert(reduce(_joined, (yaml.safe_load(file.read_text("utf-8")) for file in known), {}), Hints)
+    return convert(reduce(_joined, (yaml.decode(file.read_bytes()) for file in known), {}), Hints)
 
 
 def _joined(first: Any, second: Any) -> Any:
