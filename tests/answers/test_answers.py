@@ -197,6 +197,13 @@ def test_an_invalid_canned_answer_is_refused_with_the_path_of_the_mistake(
     assert sandbox.answers.list().answers == ()
 
 
+def test_a_world_has_at_most_a_thousand_answers(sandbox: Sandbox) -> None:
+    sandbox.load({"answers": {f"a{number}": {"path": f"/a{number}"} for number in range(999)}})
+    sandbox.answers.add(path="/last")
+    with pytest.raises(Refused, match="a world has at most 1000 answers"):
+        sandbox.answers.add(path="/more")
+
+
 def test_a_fixture_with_invalid_answers_is_refused_with_line_numbers(tmp_path: Path) -> None:
     file = tmp_path / "world.yaml"
     file.write_text("answers:\n  one: {path: /v3/balance}\n  two:\n    path: /x\n    body: '{y}'\n")

@@ -38,6 +38,7 @@ CASES: tuple[tuple[str | list[str], dict[str, Any]], ...] = (
     (["journal", "verify", "--in-order", '[{"operation": "v3.*"}]'], {"in_order": [{"operation": "v3.*"}]}),
     ("clock advance 3600.0", {"by": "PT1H"}),
     ("simulate hold x.com --at 3600.0", {"domain": "x.com", "at": "3600"}),
+    (["simulate", "register", "x.com", "--auth-code", '"7"'], {"domain": "x.com", "auth_code": '"7"'}),
     ("simulate hold x.com --after v3.a*", {"domain": "x.com", "after": "v3.a*"}),
     (
         "simulate hold x.com --after operation=v3.a*,domain=*.com",

@@ -186,6 +186,7 @@ def test_a_fault(reseller_sandbox):
 def test_a_plan(reseller_sandbox):
     reseller_sandbox.faults.add("reset", name="lost", match={"operation": "v3.renewDomain"})
     reseller_sandbox.simulate.when("P3D").register("sniped.com")
+    reseller_sandbox.simulate.when(after="v3.renewDomain").hold("active-example.com")
 
 
 @pytest.mark.reseller_sandbox(strict=True)
@@ -313,6 +314,7 @@ def test_a_strict_test_fails_because_of_advice_or_an_unapplied_fault_or_action(
         r"PASSED test_suite.py::test_of_the_fixture",
         r"the fault lost \(reset for .*\) was never applied, requests matched: 0",
         r"the scheduled action 1 \(register sniped.com, at 2026-01-18T12:00:00Z\) was never applied",
+        r"the scheduled action 2 \(hold .*, after operation v3.renewDomain, .*\) was never applied",
         r"advice: keys_ignored .*yaer.*",
         r".*strict must be a choice of faults, scheduled, advice; it is 'fault'; did you mean faults\?",
     ):

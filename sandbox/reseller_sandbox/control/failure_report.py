@@ -106,10 +106,7 @@ def scheduled_line(scheduled: ScheduledRecord) -> str:
     parameters = " ".join(
         str(value) for value in scheduled.parameters.values() if isinstance(value, str | int)
     )
-    if scheduled.at is not None:
-        when = f"at {wire(scheduled.at)}"
-    else:
-        when = f"after {_matching(scheduled.after)}" if scheduled.after is not None else "at once"
+    when = f"after {_matching(scheduled.after)}" if scheduled.after else f"at {wire(scheduled.at)}"
     return f"{scheduled.id} ({scheduled.action} {parameters}, {when})"
 
 
