@@ -30,6 +30,10 @@ def page() -> Iterator[str]:
         "`policy` of each zone in the fixture."
     )
     yield table(("stage", "period", "event", "next stage"), map(_timed, TIMED))
+    yield (
+        "Besides funds, an automatic renewal needs a zone in service. The flag `client_renew_prohibited` and "
+        "a pending transfer to another registrar also prevent it. The event of the expiry names the reason."
+    )
     yield "## Possible actions"
     yield (
         "A dot marks a possible action at a stage. The sandbox refuses an action without a dot, usually with "

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from reseller_sandbox.values import clock, kinds, money
 from reseller_sandbox.values.kinds import Kind, either, listed, number, span, whole
 from reseller_sandbox.values.names import BadName, normalise, to_unicode
+from reseller_sandbox.values.parameters import Parameter, read
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAME, ZONE = (get_args(name)[1] for name in (kinds.Name, kinds.Zone))
@@ -168,6 +169,12 @@ def test_malformed_amount_of_money_is_refused(subtests) -> None:
     for value, message in wrong.items():
         with subtests.test(value=value), pytest.raises(ValueError, match=message):
             money.read(value)
+
+
+def test_a_message_shows_every_digit_of_a_number() -> None:
+    years = Parameter("years", whole(1, 10), required=False)
+    _, (mistake,) = read([years], {"years": Decimal("2500.0000000000001")})
+    assert mistake == "years must be an integer from 1 to 10, not 2500.0000000000001"
 
 
 def test_a_balance_has_at_most_fifteen_digits_before_the_point() -> None:

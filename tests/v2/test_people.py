@@ -192,6 +192,14 @@ def test_handles_are_unique_in_the_registry_and_mails_are_unique_in_an_account(
     assert done(main.get("/customer/7"))["data"]["name"] == "Mine"
 
 
+def test_an_edit_cannot_remove_the_mail_or_the_name_of_a_customer(sandbox: Sandbox, main: Client) -> None:
+    before = contents(sandbox)
+    for key in ("mail", "name"):
+        answer = main.put("/customer", {"customer_id": 7, key: ""})
+        assert refusal(answer) == (400, f"Invalid {key}", "invalid_contact")
+    assert contents(sandbox) == before
+
+
 def test_contacts_and_customers_of_another_account_are_refused_as_invalid_ids(
     sandbox: Sandbox, other: Client
 ) -> None:
@@ -223,6 +231,9 @@ def test_an_auth_code_may_be_a_number_and_no_response_contains_a_secret(
 def test_a_response_header_explains_a_refusal_with_a_vague_message(main: Client) -> None:
     answer = WORKS["v2.domain.renew"].with_(date_end="soon").send(main)
     assert answer.headers["x-sandbox-refusal"] == "invalid_parameter: date_end must be a date, not 'soon'."
+    answer = main.put("/domain/active.com", {"ns": {"add": "ns3.home.net"}})
+    problem = "ns.add must be an array of strings, not 'ns3.home.net'"
+    assert answer.headers["x-sandbox-refusal"] == f"invalid_parameter: {problem}."
     main.version = f"V{'2' * 20}.0"
     explanation = main.get("/domain/active.com").headers["x-sandbox-refusal"]
     assert explanation == f"version_not_served: The version V{'2' * 19} is not served; use V2.0."
@@ -339,6 +350,7 @@ def test_a_token_in_a_wrong_header_is_reported_with_the_option_for_this_header(m
         assert message.startswith("token_missing: The request carries no X-Auth-Token header; it carries ")
         assert f"--token-header {name.title()} would take" in message
     assert "it carries" not in explanation(main, ("X-Sandbox-Token", "x"), ("Accept", "*/*"))
+    assert "it carries" not in explanation(main, ("X-Auth-Token", ""))
 
 
 def test_each_world_has_its_own_token_headers(make: Make) -> None:

@@ -173,7 +173,7 @@ NO_TRANSFER = conflict(
     "{name} has no pending transfer that this account could {action}.", "request a transfer of {name} first"
 )
 LOCKED = conflict(
-    "{name} has the flag {flag}, which forbids {action}. Clear the flag first ({key}).",
+    "{name} has the flag {flag}, which forbids {action}. Its registrar must clear the flag first ({key}).",
     "clear {flag} with {key} first",
 )
 HELD_BY_REGISTRY = conflict(

@@ -81,6 +81,9 @@ def tidy(card: Card) -> Card:
 #: The fields of a customer that are not contact details, such as ``lang``.
 OWN_FIELDS = tuple(defaults(Customer))
 
+#: Contact details that every customer has.
+_REQUIRED = ("mail", "name")
+
 _REMOVED = (Stage.REDEMPTION, Stage.PENDING_DELETE)
 
 
@@ -128,8 +131,12 @@ def edit(draft: Draft, account: Account, customer: Customer, fields: Mapping[str
 def _changed(draft: Draft, account: Account, customer: Customer, fields: Mapping[str, str]) -> Customer:
     details = {field: fields[field] for field in CARD_FIELDS if field in fields}
     more: dict[str, Any] = {field: fields[field] for field in OWN_FIELDS if field in fields}
-    card = tidy(replace(customer.card, **details))
+    card = replace(customer.card, **details)
     require_valid_card(draft, card)
+    for field in _REQUIRED:
+        if details.get(field) == "":
+            raise Refused(INVALID_CONTACT, field=field, value="", problem="must not be empty")
+    card = tidy(card)
     holder = draft.state.customer_by_mail.get((account.client_id, card.mail.lower()))
     if holder not in (None, customer.customer_id):
         raise Refused(refusals.MAIL_TAKEN, customer=holder, mail=card.mail)

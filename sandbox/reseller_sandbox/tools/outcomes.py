@@ -307,7 +307,7 @@ class ChangeDescriber:
             return
         if change.change != "changed":
             yield Effect(title, "", "", GONE if change.change == "deleted" else NEW)
-        for name, values in change.fields.items() if change.change != "deleted" else ():
+        for name, values in change.fields.items():
             if name not in _OMITTED.get(change.table, ()):
                 before, after = (self._value(name, values[side]) for side in ("before", "after"))
                 if after or change.change == "changed":

@@ -67,7 +67,12 @@ class AddAndDelete(fields.Field[dict[str, list[Any]]]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> dict[str, list[Any]]:  # noqa: ARG002
         if not isinstance(value, Mapping) or not value.keys() <= {"add", "del"}:
             raise ValidationError("must be an object with arrays under add and del")
-        entries = {key: self._read_array(listed) for key, listed in value.items() if listed not in (None, [])}
+        entries: dict[str, list[Any]] = {}
+        for key, listed in value.items():
+            try:
+                entries |= {key: self._read_array(listed)} if listed not in (None, []) else {}
+            except ValidationError as error:
+                raise ValidationError({key: error.messages}) from None
         if self.required and not entries:
             raise Refused(r.MISSING_PARAMETER, field=self.name)
         return entries

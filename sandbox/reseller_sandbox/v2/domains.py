@@ -228,8 +228,8 @@ def status(call: Call, order: Order) -> str:
 def delete(call: Call) -> dict[str, Any]:
     """Delete a domain.
 
-    In the add grace period after the registration, the domain is deleted immediately, and its price is
-    refunded. After this period, the domain enters redemption.
+    In the add grace period after the registration, the domain is deleted immediately, and the account gets
+    back what it paid for the domain. After this period, the domain enters redemption.
     """
     orders.delete(call.draft, own_order(call))
     return done()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from reseller_sandbox import refusals as r
@@ -97,7 +97,7 @@ class V2(Interface):
             rejection = self.worlds.rejection(token, request.world)
             request.recognise(rejection.sender)
             return Refused(r.UNKNOWN_TOKEN, token=key_masked(token), reason=rejection.reason)
-        return Refused(r.TOKEN_MISSING, header=" or ".join(accepted), instead=_instead(request))
+        return Refused(r.TOKEN_MISSING, header=" or ".join(accepted), instead=_instead(request, accepted))
 
     def _require_version(self, request: RequestContext) -> None:
         """Raise ``version_not_served`` if the world does not serve the version in the path.
@@ -180,10 +180,11 @@ class V2(Interface):
         return errors.documented_errors(endpoint.id, rule, always_200=assumed.v2_http_status == "always_200")
 
 
-def _instead(request: RequestContext) -> str:
+def _instead(request: RequestContext, accepted: Collection[str]) -> str:
     """Return a hint about similar headers of the request, with the options that accept them."""
     names = [name for name, _ in request.headers.items() if any(word in name.lower() for word in _ALIKE)]
-    names = [name for name in names if name.lower() != CONTROL_HEADER.lower()][:_MOST_ALIKE]
+    others = (CONTROL_HEADER.lower(), *(name.lower() for name in accepted))
+    names = [name for name in names if name.lower() not in others][:_MOST_ALIKE]
     if not names:
         return ""
     settings = " ".join(f"--token-header {name}" for name in names)

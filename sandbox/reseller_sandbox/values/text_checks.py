@@ -54,7 +54,7 @@ def states_expected_value(problem: object) -> bool:
 def shortened(value: object) -> str:
     """Return the repr of ``value`` for an error message, cut to 60 characters."""
     try:
-        shown = repr(decimals_to_floats(value))
+        shown = str(value) if isinstance(value, Decimal) else repr(decimals_to_floats(value))
     except ValueError:  # the integer has too many digits for ``str``
         shown = "a number of thousands of digits"
     return cut(shown, COMPARED)
