@@ -113,14 +113,16 @@ def replay(recording: RecordedWorld | bytes | Path | str, over: Callable[[Engine
 
     ``over`` returns the sandbox of an engine. Raise ``BadRecording`` if the recording cannot be replayed.
     """
+    name = "the recording"
     if isinstance(recording, str | Path):
-        recording = from_bytes(Path(recording).read_bytes(), str(recording))
+        name = str(recording)
+        recording = from_bytes(Path(recording).read_bytes(), name)
     elif isinstance(recording, bytes):
         recording = from_bytes(recording)
     try:
         return _Replaying(recording, over).replay()
     except (BadSetting, Refused) as problem:
-        raise BadRecording(f"the recording cannot be replayed: {problem}") from None
+        raise BadRecording(f"{name} cannot be replayed: {problem}") from None
 
 
 def to_json(result: Replay[Any]) -> dict[str, Any]:

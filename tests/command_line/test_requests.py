@@ -109,6 +109,9 @@ def test_a_signed_curl_command_works_for_any_account_of_any_world(
             words = line.strip().replace("curl ", f"{curl} -s ", 1)
             done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=True)
             assert json.loads(done.stdout)[0]["balance"]
+    line = ask("sign", "--curl", "GET", "/v3/domains/getDomain/a b").out
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["error"] == "invalid_name"
 
 
 def test_the_sign_command_reads_the_fixture_if_no_server_answers(ask: Ask) -> None:

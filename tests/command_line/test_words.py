@@ -133,6 +133,7 @@ def test_invalid_arguments_are_rejected_with_one_error_line(url: str, subtests: 
         ),
         ("faults add hang --match operaton=v3.*", "match.operaton is not known here; did you mean oper"),
         ("clock advance --until domian=x.com", "until.domian is not known here; did you mean domain"),
+        ("clock advance --until soon", "until must be one of next, or an object, not 'soon'"),
         ("faults add --preset flakey", "did you mean flaky"),
         ("journal find --limit x", "limit must be an integer"),
         ("clock advance -- -P1D", "not '-P1D'"),

@@ -196,12 +196,16 @@ def assert_refused(content: bytes, problem: str) -> None:
 @settings(max_examples=tries(40))
 @given(at=st.integers(0, len(CONTENT) - 1), bit=st.integers(0, 7), more=st.binary(min_size=1, max_size=40))
 def test_a_damaged_recording_is_refused(at: int, bit: int, more: bytes) -> None:
-    """A flipped bit, a missing end, and bytes after the end."""
+    """A flipped bit behind the header of gzip, a missing end, and bytes after the end."""
     flipped = bytearray(CONTENT)
-    flipped[at] ^= 1 << bit
+    flipped[max(at, 10)] ^= 1 << bit
     assert_refused(bytes(flipped), "(byte|line|the (unpacked )?recording) ")
     assert_refused(CONTENT[:at], r"byte \d+: (this is not a recording|the recording ends too early)$")
     assert_refused(CONTENT + more, f"byte {len(CONTENT)}: data follows the end of the recording$")
+
+
+def test_a_recording_that_is_packed_again_is_replayed() -> None:
+    assert replay(gzip.compress(gzip.decompress(CONTENT), 1)).identical
 
 
 @settings(max_examples=tries(40))

@@ -220,6 +220,19 @@ def test_a_test_suite_passes_in_server_mode(tmp_path: Path, running: str) -> Non
     assert "1 passed" in run(tmp_path, shown)
 
 
+def test_failed_tests_are_reported_although_no_file_can_be_written(printed: Printed, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    folder = tmp_path / "file" / "folder"
+    said = printed("def test_fails(reseller_sandbox): assert 0\n", f"--reseller-sandbox-report={folder}")
+    assert "1 failed" in said
+    assert f"the recording cannot be written: [Errno 20] Not a directory: '{folder}'" in said
+    assert f"no page at {folder}" in said
+    cached = "def test_passes(reseller_sandbox): assert reseller_sandbox.names\n"
+    assert "1 passed" in printed(
+        cached, "-o", f"cache_dir={folder}", "-W", "ignore::pytest.PytestCacheWarning"
+    )
+
+
 def test_an_unusable_mode_is_reported_in_one_line(printed: Printed, running: str, subtests) -> None:
     """A failed test shows its own world, and not the world that it is forked from."""
     fails, passes = (f"def test_passes(reseller_sandbox): assert {value}\n" for value in (0, 1))

@@ -232,6 +232,7 @@ def test_sweep_cuts_the_long_output_of_a_failing_function(sandbox: Sandbox) -> N
 def test_sweep_refuses_wrong_options_with_a_one_line_message(subtests: pytest.Subtests) -> None:
     for words, problem in (
         (["--kinds", "lost-anser", "--", "true"], "unknown kind 'lost-anser'; did you mean lost-answer?"),
+        (["--only", "v3.renewDomian", "--", "true"], "matches no operation; did you mean v3.renewDomain?"),
         (["--url", "http://127.0.0.1:1", "--fixture", "empty", "--", "true"], "cannot be used with --url"),
         (["--world", "w1", "--", "true"], "--world requires --url"),
         (

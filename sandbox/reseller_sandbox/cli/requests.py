@@ -81,7 +81,7 @@ def sign(
     the account on the server. If no server answers, or with --fixture, the credentials come from the fixture.
     """
     url = path if "://" in path else f"{server.url}/{path.removeprefix('/')}"
-    base, target = re.fullmatch(r"([^/]*//[^/?]*|)(.*)", url, re.DOTALL).groups()  # type: ignore[union-attr]
+    base, target = re.fullmatch(r"([^/]*//[^/?]*|)(.*)", _encoded(url), re.DOTALL).groups()  # type: ignore[union-attr]
     body = _body(data)
     access = _access(server, account, str(settings.get("fixture", Settings.fixture)))
     unsigned = _unsigned(access, settings, base, target, body)
@@ -193,6 +193,11 @@ def _body(data: str) -> bytes:
     return body
 
 
+def _encoded(url: str) -> str:
+    """Return ``url`` with the characters percent-encoded that a request line cannot have."""
+    return quote(url, safe=punctuation)
+
+
 class AccountCredentials(Struct, frozen=True):
     """The API key, secret and token of an account, as the server returns them."""
 
@@ -276,7 +281,7 @@ def _send(
     ``path`` may also be a URL of the server. Characters that a request line cannot hold are percent-encoded.
     A request carries the credentials of its interface, and a control request the control token.
     """
-    path = quote(f"/{path.removeprefix(server.url).removeprefix('/')}", safe=punctuation)
+    path = _encoded(f"/{path.removeprefix(server.url).removeprefix('/')}")
     if is_control(path):
         headers = server.headers()
     else:

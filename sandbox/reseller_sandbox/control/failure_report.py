@@ -65,9 +65,12 @@ def _lines(sandbox: Resources, world: str, file: Path | None) -> Iterator[str]:
     for request in latest.requests:
         yield from _request(request)
     if file is not None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        sandbox.recording.write(file)
-        yield f"open it   reseller-sandbox recording open {file}"
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            sandbox.recording.write(file)
+            yield f"open it   reseller-sandbox recording open {file}"
+        except OSError as problem:
+            yield f"open it   not possible, because the recording cannot be written: {problem}"
 
 
 def _request(record: RequestRecord) -> Iterator[str]:

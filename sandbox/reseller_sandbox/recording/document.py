@@ -197,8 +197,9 @@ def response_of(entry: Entry, answer: bytes | None = None) -> RecordedResponse:
 #: The maximum size of an unpacked recording in bytes.
 MOST = 1 << 28
 
-#: The first bytes of every recording: a gzip header without time, name and system.
-_BEGINNING = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
+#: The first bytes of every gzip file, and the whole header of a new recording: without time, name and system.
+_GZIP = b"\x1f\x8b"
+_BEGINNING = _GZIP + b"\x08\x00\x00\x00\x00\x00\x02\xff"
 
 
 class BadRecording(ValueError):
@@ -271,7 +272,7 @@ def from_bytes(content: bytes, name: str = "recording") -> RecordedWorld:
 
 
 def _unpacked(content: bytes) -> bytes:
-    if not content.startswith(_BEGINNING):
+    if not content.startswith(_GZIP):
         raise BadRecording("byte 0: this is not a recording")
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -169,7 +169,10 @@ def _sandboxes(config: pytest.Config) -> Sandboxes:
 
     cache = getattr(config, "cache", None)
     folder = _option(config, RECORDINGS) or _option(config, REPORT)
-    kept = Path(folder).absolute() if folder else cache.mkdir("reseller-sandbox") if cache else None
+    kept = Path(folder).absolute() if folder else None
+    if kept is None and cache:
+        with suppress(OSError):  # The checkout can be read-only.
+            kept = cache.mkdir("reseller-sandbox")
     try:
         return Sandboxes(
             mode_of(_option(config, MODE) or "process"),

@@ -240,6 +240,8 @@ class SweepingTests(Reruns):
                 return None
             except BadProgram as problem:
                 return SweepReport(test=item.nodeid, problem=str(problem))
+            except BadSetting as problem:  # such as a folder in which no recording can be written
+                pytest.exit(f"reseller-sandbox: {problem}", returncode=pytest.ExitCode.USAGE_ERROR)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collect the sweep result in a test's report, which can come from a pytest-xdist worker."""

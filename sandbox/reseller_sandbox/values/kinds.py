@@ -492,8 +492,9 @@ def either(otherwise: Kind[Any], *objects: Kind[Any]) -> Kind[Any]:
         try:
             return otherwise.read(raw)
         except ValueError as problem:
-            alternative = ", or an object" if states_expected_value(problem) else ""
-            raise ValueError(f"{problem}{alternative}") from None
+            expected, separator, given = str(problem).partition(", not ")
+            alternative = ", or an object" if expected.startswith("must ") else ""
+            raise ValueError(f"{expected}{alternative}{separator}{given}") from None
 
     def write(value: Any) -> Any:
         return (for_object(value) if isinstance(value, Mapping) else otherwise).write(value)

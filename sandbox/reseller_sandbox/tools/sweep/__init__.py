@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.sandbox import Sandbox
+from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools import cli_options
 from reseller_sandbox.tools.defaults import SLOW
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, own_violations, violations_of
@@ -50,6 +51,7 @@ from reseller_sandbox.tools.sweep.troubles import (
     of_time,
     pairs,
 )
+from reseller_sandbox.values.text_checks import nearest, shortened
 
 __all__ = ["BadProgram", "SweepReport", "SweepResult", "SweepWanted", "sweep"]
 
@@ -94,6 +96,10 @@ class SweepWanted:
     def __post_init__(self) -> None:
         for kind in self.kinds:
             kinds_named(kind)
+        operations = [operation.id for operation in contract()]
+        if not any(fnmatchcase(operation, self.only) for operation in operations):
+            problem = f"the pattern {shortened(self.only)} matches no operation"
+            raise BadSetting(f"{problem}{nearest(self.only, operations)}")
 
 
 def sweep(function: Callable[[Sandbox], object], sandbox: Sandbox, **wanted: Any) -> SweepReport:
