@@ -71,8 +71,8 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     (folder / "pyproject.toml").write_text('[tool.reseller_sandbox]\nstate_file = "worlds"\n')
     (folder / "worlds").symlink_to(folder / "disk")
     (below := folder / "below").mkdir()
-    paths = os.pathsep.join([str(SHIM), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
-    shim = {"PYTHONPATH": paths, "RECORDED_EVENTS": str(folder / "events")}
+    paths = filter(None, (str(SHIM), os.environ.get("PYTHONPATH")))
+    shim = {"PYTHONPATH": os.pathsep.join(paths), "RECORDED_EVENTS": str(folder / "events")}
     with serving(at=below, env=shim) as served:
         fork = served.sandbox.fork(name="side", assume={"requests.unknown_keys": "refused"})
         assert [register(fork, f"kept{number}.com") for number in range(2)] == [200, 200]
