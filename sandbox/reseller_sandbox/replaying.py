@@ -113,12 +113,11 @@ def replay(recording: RecordedWorld | bytes | Path | str, over: Callable[[Engine
 
     ``over`` returns the sandbox of an engine. Raise ``BadRecording`` if the recording cannot be replayed.
     """
-    name = "the recording"
+    name = str(recording) if isinstance(recording, str | Path) else "recording"
     if isinstance(recording, str | Path):
-        name = str(recording)
-        recording = from_bytes(Path(recording).read_bytes(), name)
-    elif isinstance(recording, bytes):
-        recording = from_bytes(recording)
+        recording = Path(recording).read_bytes()
+    if isinstance(recording, bytes):
+        recording = from_bytes(recording, name)
     try:
         return _Replaying(recording, over).replay()
     except (BadSetting, Refused) as problem:

@@ -184,7 +184,7 @@ class Coverage(Resource):
         """Return the coverage in percent, in total and by area."""
         tally = _exercised(self._local, everywhere)
         items = _covered_items(self._local.worlds.contract(), tally, operation)
-        return record_of(CoverageSummary, summary(items), canned=tally.canned)
+        return CoverageSummary(canned=tally.canned, **summary(items))
 
     @read(long=True)
     def items(

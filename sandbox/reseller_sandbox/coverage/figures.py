@@ -147,17 +147,6 @@ class Figure(_Share, frozen=True):
     name: str
 
 
-class Summary(Struct, frozen=True, kw_only=True):
-    """The coverage of all items, in total, by figure and by area."""
-
-    percentage: float
-    covered: int
-    total: int
-    counts: str
-    figures: tuple[Figure, ...]
-    areas: tuple[AreaCovered, ...]
-
-
 #: The figures, each with a description of its items. A minimum without a name, such as ``90``, is for the
 #: first figure.
 FIGURES: Mapping[str, str] = {
@@ -221,8 +210,11 @@ def covered(items: Iterable[Item], marks: Mapping[Key, Mark], most: int | None =
     ]
 
 
-def summary(items: Sequence[ItemCovered]) -> Summary:
-    """Return the coverage of ``items``. An operation is used if a request has called it."""
+def summary(items: Sequence[ItemCovered]) -> dict[str, Any]:
+    """Return the coverage of ``items`` in total, by figure and by area, as fields of a record.
+
+    An operation is used if a request has called it.
+    """
     used = {item.operation for item in items if item.area == "operations" and item.times}
     of_used = [item for item in items if item.operation in used]
     counted = {
@@ -232,14 +224,14 @@ def summary(items: Sequence[ItemCovered]) -> Summary:
     }
     by_area = {area: [item for item in items if item.area == area] for area in AREAS}
     covered = sum(item.covered for item in items)
-    return Summary(
-        percentage=percentage(covered, len(items) or 1),
-        covered=covered,
-        total=len(items),
-        counts=COUNTS,
-        figures=tuple(_share(Figure, name, about, counted[name]) for name, about in FIGURES.items()),
-        areas=tuple(_share(AreaCovered, area, AREAS[area], own) for area, own in by_area.items() if own),
-    )
+    return {
+        "percentage": percentage(covered, len(items) or 1),
+        "covered": covered,
+        "total": len(items),
+        "counts": COUNTS,
+        "figures": tuple(_share(Figure, name, about, counted[name]) for name, about in FIGURES.items()),
+        "areas": tuple(_share(AreaCovered, area, AREAS[area], own) for area, own in by_area.items() if own),
+    }
 
 
 def _share(kind: type[S], name: str, about: str, items: Sequence[ItemCovered]) -> S:

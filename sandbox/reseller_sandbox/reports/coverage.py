@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, Literal, Self
 
 from msgspec import Struct, to_builtins
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.control.catalogue import RESOURCES
@@ -59,7 +59,7 @@ class Report(Struct, frozen=True, kw_only=True):
         Refuse with ``invalid_parameter`` if no operation matches.
         """
         items = covered(matching_items(contract(), operation), marks)
-        parts = {**asdict(summary(items)), "items": items, "missing": gaps.missing(items, contract())}
+        parts = {**summary(items), "items": items, "missing": gaps.missing(items, contract())}
         return cls(version=VERSION, by=by, operation=operation, **parts)
 
     def json(self) -> dict[str, Any]:
