@@ -68,9 +68,10 @@ def _lines(sandbox: Resources, world: str, file: Path | None) -> Iterator[str]:
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             sandbox.recording.write(file)
-            yield f"open it   reseller-sandbox recording open {file}"
         except OSError as problem:
             yield f"open it   not possible, because the recording cannot be written: {problem}"
+        else:
+            yield f"open it   reseller-sandbox recording open {file}"
 
 
 def _request(record: RequestRecord) -> Iterator[str]:
@@ -109,7 +110,7 @@ def scheduled_line(scheduled: ScheduledRecord) -> str:
     parameters = " ".join(
         str(value) for value in scheduled.parameters.values() if isinstance(value, str | int)
     )
-    when = f"after {_matching(scheduled.after)}" if scheduled.after else f"at {wire(scheduled.at)}"
+    when = f"at {wire(scheduled.at)}" if scheduled.after is None else f"after {_matching(scheduled.after)}"
     return f"{scheduled.id} ({scheduled.action} {parameters}, {when})"
 
 

@@ -69,8 +69,10 @@ class AddAndDelete(fields.Field[dict[str, list[Any]]]):
             raise ValidationError("must be an object with arrays under add and del")
         entries: dict[str, list[Any]] = {}
         for key, listed in value.items():
+            if listed in (None, []):
+                continue
             try:
-                entries |= {key: self._read_array(listed)} if listed not in (None, []) else {}
+                entries[key] = self._read_array(listed)
             except ValidationError as error:
                 raise ValidationError({key: error.messages}) from None
         if self.required and not entries:
