@@ -11,7 +11,7 @@ import pytest
 
 from reseller_sandbox import Sandbox, connect
 from tests.command import PROGRAM, run
-from tests.persistence.serving import wait_until
+from tests.waiting import wait_until
 
 ZONES = "zones: {com: {prices: {registration: 1, renewal: 2, transfer: 3, restore: 4}}}\n"
 

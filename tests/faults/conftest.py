@@ -13,8 +13,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, encoded, signature
-
-PATIENCE = 60  # Seconds until a test that waits in vain gives up.
+from tests.waiting import PATIENCE
 
 
 @dataclass

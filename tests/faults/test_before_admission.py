@@ -62,7 +62,7 @@ def test_a_rule_can_match_each_part_of_a_rejected_request(served: Sandbox, ask: 
     ):
         with subtests.test(match=match), served.faults.add("close", match=match):
             assert ask("an unknown path of v3").rest() == b""
-    served.faults.add("latency", seconds=0.2)
+    served.faults.add("latency", seconds=0.5)
     connection = ask("a wrong key")
     assert connection.silent(0.05)
     assert connection.head()[0] == 401

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any
 
 import pytest
 
 from reseller_sandbox import Sandbox
 from tests.faults.conftest import Connection, Dialler, charges, register
+from tests.waiting import wait_until
 
 CREATE = "/v3/domains/createDomain"
 BALANCE = "/v3/balance"
@@ -24,13 +25,13 @@ def secure_dial(served: Sandbox) -> Iterator[Dialler]:
             yield dialler
 
 
-def send_delayed(sandbox: Sandbox, dial: Dialler, phase: str = "before", seconds: float = 0.3) -> Connection:
-    """Send a registration that is delayed, and wait until the server has it."""
+def send_delayed(sandbox: Sandbox, dial: Dialler, phase: str = "before", seconds: float = 0.6) -> Connection:
+    """Send a registration that is delayed, and wait until the delay begins."""
     match, when = {"operation": "v3.createDomain"}, {"phase": phase}
     placed = sandbox.faults.add("latency", seconds=seconds, when=when, match=match)
     connection = dial.send("POST", CREATE, register("new.com"))
-    while not placed.matched:
-        sleep(0.001)
+    wait_until(lambda: placed.matched)
+    wait_until(lambda: phase == "before" or "new.com" in sandbox.names)
     return connection
 
 
@@ -53,9 +54,11 @@ def test_a_fault_can_break_the_connection_before_or_after_the_effect(
             with subtests.test(rule=rule, phase=phase, url=way.url):
                 served.reset()
                 served.faults.add(**rule, when={"phase": phase}, match={"operation": "v3.createDomain"})
+                paid = [("r1", "-10.00")] if phase == "after" else []
                 began = monotonic()
                 connection = way.send("POST", CREATE, register("new.com"))
                 if received is TimeoutError:
+                    wait_until(lambda: charges(served, "new.com") == paid)
                     assert connection.silent(0.1)
                 elif received is ConnectionResetError:
                     with pytest.raises(ConnectionResetError):
@@ -63,7 +66,7 @@ def test_a_fault_can_break_the_connection_before_or_after_the_effect(
                 else:
                     assert connection.rest() == received
                 assert monotonic() - began >= rule.get("seconds", 0)
-                assert charges(served, "new.com") == ([("r1", "-10.00")] if phase == "after" else [])
+                assert charges(served, "new.com") == paid
                 assert way.get(BALANCE).status == 200
 
 
@@ -87,8 +90,7 @@ def test_a_delayed_request_gets_its_id_at_the_time_of_its_effect(dial: Dialler, 
     served.faults.clear()
     assert dial.get(BALANCE).headers["x-sandbox-request"] == "r1"
     assert charges(served, "new.com") == []
-    while not charges(served, "new.com"):
-        sleep(0.01)
+    wait_until(lambda: charges(served, "new.com"))
     assert charges(served, "new.com") == [("r2", "-10.00")]
     assert [(entry.id, entry.fault) for entry in served.journal] == [("r1", None), ("r2", "latency")]
 

@@ -14,8 +14,8 @@ import pytest
 from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.command import run
-from tests.persistence.serving import wait_until
 from tests.registry import REGISTRY
+from tests.waiting import wait_until
 from tests.worlds.control import Control, control, inside, money_of, over_socket, register, renew
 
 

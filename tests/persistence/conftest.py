@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.persistence.serving import register, serving, wait_until
+from tests.persistence.serving import register, serving
+from tests.waiting import wait_until
 
 SHIM = Path(__file__).with_name("shim")
 

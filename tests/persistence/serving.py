@@ -6,11 +6,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 
 from reseller_sandbox import Sandbox, connect
@@ -73,14 +72,6 @@ def refusal(path: Path) -> str:
     assert str(path.resolve()) in done.err.replace("\n", ""), done
     assert (path.read_bytes() if path.is_file() else None) == content
     return " ".join(done.err.split())
-
-
-def wait_until(done: Callable[[], object]) -> None:
-    """Wait at most a minute."""
-    deadline = monotonic() + 60
-    while not done():
-        assert monotonic() < deadline
-        sleep(0.05)
 
 
 def register(sandbox: Sandbox, name: str) -> int:

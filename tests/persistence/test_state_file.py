@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from reseller_sandbox import connect, replay
 from tests.command import program
 from tests.persistence.conftest import Kept, act, describe
-from tests.persistence.serving import refusal, serving, wait_until
+from tests.persistence.serving import refusal, serving
 from tests.thorough import tries
+from tests.waiting import wait_until
 
 
 def test_a_restarted_server_has_the_same_worlds_and_gives_the_same_answers(

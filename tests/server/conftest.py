@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import ssl
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,18 +14,10 @@ import pytest
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, signature
 from tests.registry import REGISTRY
-
-PATIENCE = 60  # Seconds until a test that waits in vain gives up.
+from tests.waiting import PATIENCE, wait_until
 
 HOST = b"Host: localhost\r\n"
 GET = b"GET /_sandbox/health HTTP/1.1\r\n" + HOST + b"\r\n"
-
-
-def wait_until(done: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
 
 
 class Client:

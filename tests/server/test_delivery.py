@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.server.conftest import GET, HOST, Served, wait_until
+from tests.server.conftest import GET, HOST, Served
+from tests.waiting import wait_until
 
 CUTS: list[dict[str, Any]] = [
     {"kind": "reset"},

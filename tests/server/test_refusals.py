@@ -7,8 +7,9 @@ from contextlib import closing
 
 import pytest
 
-from tests.server.conftest import GET, HOST, Client, Served, wait_until
+from tests.server.conftest import GET, HOST, Client, Served
 from tests.server.test_requests import MAX_HEAD, MAX_TARGET, numbered
+from tests.waiting import wait_until
 
 POST = b"POST /v3/domains/createDomain HTTP/1.1\r\n" + HOST
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"

@@ -23,7 +23,8 @@ from tests.benchmarks import soak
 from tests.command import PROGRAM, run
 from tests.faults.conftest import Dialler
 from tests.persistence.serving import COMMAND, serving
-from tests.server.conftest import GET, HOST, PATIENCE, Client, Served, wait_until
+from tests.server.conftest import GET, HOST, Client, Served
+from tests.waiting import PATIENCE, wait_until
 
 BALANCE = "/v3/balance"
 POST = b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: 9\r\n\r\n"

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from reseller_sandbox import BadSetting, Refused, Sandbox, connect
 from tests.clients import JSON, Socket, signature
 from tests.command import free_ports, printed, run
-from tests.persistence.serving import wait_until
 from tests.settings.examples import (
     EXAMPLES,
     OF_A_SERVER,
@@ -32,6 +31,7 @@ from tests.settings.examples import (
     write_table,
 )
 from tests.testing.conftest import run as run_in_pytest
+from tests.waiting import wait_until
 
 PROFILE = "assume:\n  v3.ids: integer\n  v2.domain_check.avail: boolean\n"
 FIXTURE = """

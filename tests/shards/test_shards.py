@@ -17,8 +17,8 @@ import yaml
 from reseller_sandbox import Refused, Sandbox, connect
 from tests.clients import Answer, Api, InProcess, per_request
 from tests.command import free_ports, printed, program
-from tests.persistence.serving import wait_until
 from tests.registry import BASE
+from tests.waiting import wait_until
 
 FIXTURE = """
 zones: {com: {prices: {registration: 1, renewal: 1, transfer: 1, restore: 1}}}

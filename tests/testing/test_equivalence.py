@@ -12,9 +12,9 @@ from msgspec import to_builtins
 
 from reseller_sandbox import Sandbox
 from tests.clients import signature
-from tests.persistence.serving import wait_until
 from tests.testing.callers import ALL_CALLERS, Got
 from tests.thorough import THOROUGH
+from tests.waiting import wait_until
 
 #: Timeouts in seconds: of a client that is to get its answer, and of a client that is to give up.
 PATIENT, HASTY = 20, 0.1

@@ -17,9 +17,9 @@ import pytest
 from reseller_sandbox import BadSetting, Sandbox, connect, replay
 from reseller_sandbox.tools.sweep import sweep as sweep_function  # noqa: TID251  users import it
 from tests.command import program
-from tests.persistence.serving import wait_until
 from tests.tools import programs
 from tests.tools.running import command, is_gone, printed, refused, with_pytest
+from tests.waiting import wait_until
 
 KINDS = "lost-request,lost-answer,slow-answer,twice,garbage,rate-limited"
 LOST = ("lost-answer", "slow-answer", "garbage")

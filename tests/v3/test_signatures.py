@@ -16,8 +16,8 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Headers, InProcess, Socket
-from tests.persistence.serving import wait_until
 from tests.registry import BASE, Make, contents, edit
+from tests.waiting import wait_until
 
 KEY, SECRET, TOKEN = "main-key", "main-secret", "main-token"
 PLAIN = "/v3/balance"
