@@ -32,12 +32,14 @@ CUTS: list[dict[str, Any]] = [
 def test_a_client_that_leaves_before_a_damaged_response_is_not_logged(
     served: Served, tls: bool, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    for rule in CUTS:
-        with served.sandbox.faults.add(**rule):
-            for _ in range(8):
-                client = served.dial(tls=tls)
-                client.send(served.signed("GET", "/v3/balance"))
-                client.close()
+    latency = {"kind": "latency", "seconds": 0.05, "when": {"phase": "before"}}
+    for number, rules in enumerate([[rule] for rule in CUTS] + [[latency, rule] for rule in CUTS], start=1):
+        served.sandbox.faults.replace(rules)
+        for _ in range(8):
+            client = served.dial(tls=tls)
+            client.send(served.signed("GET", "/v3/balance"))
+            client.close()
+        wait_until(lambda: served.sandbox.journal.count() == 8 * number)
     assert served.dial(tls=tls).ask().status == 200
     assert not caplog.records
     assert capfd.readouterr() == ("", "")

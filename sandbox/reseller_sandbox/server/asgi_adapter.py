@@ -78,7 +78,7 @@ class Wire:
     def invite(self) -> None:
         """Send ``100 Continue`` if the client waits for this response before it sends the body."""
         if self._invites:
-            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self._write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     async def receive(self) -> Any:
         """Return the next ASGI message: a part of the body, or a disconnect."""
@@ -104,7 +104,7 @@ class Wire:
                     await self._reset()
                     return
                 case RawBytes(raw):
-                    self._transport.write(raw)
+                    self._write(raw)
                     await self._close()
                     return
                 case Silence(seconds):
@@ -165,6 +165,10 @@ class Wire:
         except TimeoutError:
             return False
         return True
+
+    def _write(self, raw: bytes) -> None:
+        if not self._transport.is_closing():  # Under TLS, a transport that the client left raises an error.
+            self._transport.write(raw)
 
     async def _send_head(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
