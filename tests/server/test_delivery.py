@@ -6,7 +6,7 @@ import re
 import ssl
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.client import BadStatusLine
 from time import monotonic
@@ -28,12 +28,17 @@ CUTS: list[dict[str, Any]] = [
 ]
 
 
+#: A response that no buffer holds.
+LARGE = {"kind": "mutate", "path": "[0].balance", "value": "x" * 10_000_000}
+
+
 @pytest.mark.parametrize("tls", [False, True])
-def test_a_client_that_leaves_before_a_damaged_response_is_not_logged(
+def test_a_client_that_leaves_before_a_large_or_damaged_response_is_not_logged(
     served: Served, tls: bool, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     latency = {"kind": "latency", "seconds": 0.05, "when": {"phase": "before"}}
-    for number, rules in enumerate([[rule] for rule in CUTS] + [[latency, rule] for rule in CUTS], start=1):
+    delayed = [[latency, rule] for rule in CUTS]
+    for number, rules in enumerate([[LARGE], *[[rule] for rule in CUTS], *delayed], start=1):
         served.sandbox.faults.replace(rules)
         for _ in range(8):
             client = served.dial(tls=tls)
@@ -46,10 +51,25 @@ def test_a_client_that_leaves_before_a_damaged_response_is_not_logged(
 
 
 @pytest.mark.parametrize("tls", [False, True])
+def test_a_client_that_leaves_ends_all_its_pipelined_requests(
+    served: Served, tls: bool, at_once: Callable[[], Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    served.sandbox.faults.add("drip", size=1, pause=0.01)
+    served.sandbox.faults.add("latency", seconds=4, when={"phase": "after"}, match={"path": "/v3/marker"})
+    for target in ("/v3/balance", "/v3/marker"):
+        client = served.dial(tls=tls)
+        client.send(served.signed("GET", target) * 2)
+        wait_until(lambda target=target: served.sandbox.journal.find(path=target).matching)
+        client.close()
+    with at_once():
+        served.server.stop()
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("tls", [False, True])
 def test_a_reset_is_sent_after_half_of_a_large_response(served: Served, tls: bool) -> None:
     """It overtakes no byte, and takes the place of the farewell under TLS."""
-    long = {"kind": "mutate", "path": "[0].balance", "value": "x" * 10_000_000}
-    served.sandbox.faults.replace([long, {"kind": "truncate", "reset": True}])
+    served.sandbox.faults.replace([LARGE, {"kind": "truncate", "reset": True}])
     client = served.dial(tls=tls)
     client.send(served.signed("GET", "/v3/balance"))
     half = int(client.head()[1]["content-length"]) // 2

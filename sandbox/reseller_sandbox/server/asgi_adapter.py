@@ -96,6 +96,8 @@ class Wire:
                         await self._send_head(answer.status, answer.headers)
                     begun = True
                     for start in range(0, len(step), PIECE):
+                        if start:  # Let other clients have a turn, and learn whether this client has left.
+                            await asyncio.sleep(0)
                         await self._send_body(step[start : start + PIECE])
                 case Pause(seconds):
                     if await self.client_leaves(within=seconds):
@@ -167,7 +169,7 @@ class Wire:
         return True
 
     def _write(self, raw: bytes) -> None:
-        if not self._transport.is_closing():  # Under TLS, a transport that the client left raises an error.
+        if not self._transport.is_closing():  # Under TLS, a write after the end raises an error.
             self._transport.write(raw)
 
     async def _send_head(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
@@ -189,7 +191,8 @@ class Wire:
 
     async def _close(self) -> None:
         # Close, then wait for the disconnect: uvicorn sends a 500 response if an application returns earlier.
-        self._transport.close()
+        if not self._transport.is_closing():  # Under TLS, closing twice breaks the transport.
+            self._transport.close()
         await self.client_leaves()
 
     async def _reset(self) -> None:
