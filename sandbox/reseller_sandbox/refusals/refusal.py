@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-_Action = TypeVar("_Action", bound=StrEnum)
 _TERM = re.compile(r"\{([A-Z_]+)\}")
 
 
@@ -53,7 +51,7 @@ class Wording(Struct, frozen=True):
     def worded(self, fact: object) -> object:
         """Return ``fact`` with terms and actions in the words of the interface."""
         if isinstance(fact, Possible):
-            possible = self.possible(fact.actions)
+            possible = [action for action in fact.actions if action not in self.lacks]
             only = (
                 ("only " if possible else "nothing", fact.until)
                 if fact.reading.issuperset(possible)
@@ -61,10 +59,6 @@ class Wording(Struct, frozen=True):
             )
             return only[0] + ", ".join(map(self.word, possible)) + only[1]
         return self.word(fact) if isinstance(fact, StrEnum) else fact
-
-    def possible(self, actions: Iterable[_Action]) -> list[_Action]:
-        """Return the ``actions`` for which the interface has an operation."""
-        return [action for action in actions if action not in self.lacks]
 
 
 class Possible(Struct, frozen=True):

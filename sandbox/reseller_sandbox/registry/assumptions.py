@@ -7,9 +7,8 @@ names. Values appear in bodies, paths and headers, so no kind accepts a value th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
-from operator import attrgetter
 from typing import Any
 
 from msgspec import structs
@@ -311,19 +310,16 @@ class Assumptions(RegistryAssumptions, V2Assumptions, V3Assumptions):
 
     def values(self) -> dict[str, object]:
         """Return the value of each assumption by its public name."""
-        return dict(zip(_FIELDS, _every(self), strict=True))
+        return {name: getattr(self, field.name) for name, field in _FIELDS.items()}
 
     def departures(self) -> dict[str, object]:
         """Return the values that differ from the defaults, by public name."""
-        rows = zip(_FIELDS, _every(self), _DEFAULTS, strict=True)
-        return {name: value for name, value, default in rows if value != default}
+        return {name: value for name, value in self.values().items() if value != _FIELDS[name].default}
 
 
 #: ``_FIELDS`` maps public names to fields, and ``_NAMES`` maps names of fields to public names.
 _FIELDS = {field.metadata["name"]: field for field in fields(Assumptions)}
 _NAMES: dict[str, str] = {field.name: name for name, field in _FIELDS.items()}
-_PLACES = {own: place for place, own in enumerate(_NAMES)}
-_DEFAULTS = [field.default for field in _FIELDS.values()]
 
 _PARAMETERS = [Parameter(name, field.metadata["kind"], False) for name, field in _FIELDS.items()]
 
@@ -337,10 +333,6 @@ def read_values(raw: object) -> dict[str, Any]:
     if wrong:
         raise Within(wrong, values)
     return values
-
-
-#: Returns the values of all assumptions, in the order of ``_FIELDS``.
-_every: Callable[[Assumptions], tuple[object, ...]] = attrgetter(*_NAMES)
 
 
 def profile(name: str) -> Assumptions:
@@ -407,6 +399,6 @@ def watched(values: Assumptions, read: set[str]) -> Assumptions:
     return _Watched(values, read)  # type: ignore[return-value]  # it has the same attributes
 
 
-def named(values: Assumptions, read: Iterable[str]) -> list[tuple[str, object]]:
+def named(values: Assumptions, read: Set[str]) -> list[tuple[str, object]]:
     """Return public name and value of each field in ``read``, in order of declaration."""
-    return [(_NAMES[own], getattr(values, own)) for own in sorted(read, key=_PLACES.__getitem__)]
+    return [(name, getattr(values, own)) for own, name in _NAMES.items() if own in read]

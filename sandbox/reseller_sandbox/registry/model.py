@@ -21,7 +21,7 @@ from reseller_sandbox.values.kinds import (
     ID,
     LABEL,
     LINE,
-    SWITCH,
+    Switch,
     choice,
     listed,
     table,
@@ -204,7 +204,6 @@ ZONE_TYPES = ("popular", "international", "ukrainian", "new")
 Price = Annotated[Decimal, AMOUNT]
 Days = Annotated[int, whole(0, 3650)]
 Years = Annotated[int, whole(1, LONGEST_TERM)]
-Toggle = Annotated[bool, SWITCH]
 
 
 class Promotion(Struct, frozen=True, kw_only=True):
@@ -296,11 +295,11 @@ class Zone(Struct, frozen=True, kw_only=True):
     min_years: Years = 1
     max_years: Years = 10
     policy: Annotated[Policy, record(Policy)] = Policy()
-    transfers: Toggle = True
-    hosts: Toggle = True
-    idn: Toggle = False
+    transfers: Switch = True
+    hosts: Switch = True
+    idn: Switch = False
     license: Annotated[str, PATTERN] = ""
-    in_service: Toggle = True
+    in_service: Switch = True
     premium: Annotated[dict[str, Premium] | None, table(LABEL, record(Premium))] = None
     reserved: Annotated[tuple[str, ...], listed(LABEL, distinct=True)] = ()
 

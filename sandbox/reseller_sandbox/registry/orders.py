@@ -125,11 +125,12 @@ def _same(draft: Draft, order: Order, role: str, contact: ContactInput) -> bool:
     return contacts.completed(draft, contact, handle) == draft.state.contacts[handle].card
 
 
-def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -> Order:
-    """Set or clear a ``flag`` of a domain. The life cycle must permit ``action`` now.
+def set_flag(draft: Draft, order: Order, flag: Flag, on: bool) -> Order:
+    """Set or clear a ``flag`` of a domain. The life cycle must permit the action now.
 
     If the flag already has that value, the assumption ``v3.switches.repeated`` can refuse the action.
     """
+    action = SWITCHES[flag][on]
     require(draft, order, action)
     if action is Action.RELEASE_HOLD:
         require_releasable(draft, order)

@@ -18,7 +18,6 @@ from reseller_sandbox.registry.contacts import ContactInput
 from reseller_sandbox.registry.lifecycle import Action, enter, leaving, require
 from reseller_sandbox.registry.model import (
     LONGEST_TERM,
-    ROLES,
     Account,
     Flag,
     Order,
@@ -205,6 +204,14 @@ def _is_reserved(draft: Draft, zone: Zone, name: str) -> bool:
     return zones.label_of(name, zone) in zone.reserved or name in draft.state.zones
 
 
+def require_free(draft: Draft, account: Account, zone: Zone, name: str) -> None:
+    """Refuse with ``name_taken`` or ``name_reserved`` unless ``account`` can register the domain ``name``."""
+    if name in draft.state.holding_order or (account.client_id, name) in draft.state.own_order:
+        raise Refused(refusals.NAME_TAKEN, name=to_unicode(name))
+    if _is_reserved(draft, zone, name):
+        raise Refused(refusals.NAME_RESERVED, name=to_unicode(name))
+
+
 def register(draft: Draft, account: Account, purchase: Registration) -> Placed:
     """Register a domain for ``account`` and charge the price.
 
@@ -227,11 +234,7 @@ def register(draft: Draft, account: Account, purchase: Registration) -> Placed:
     nameservers = account.nameservers if purchase.nameservers is None else purchase.nameservers
     servers = hosts.parse_nameservers(draft, account.client_id, nameservers, purchase.name)
     license_number = _license(draft, zone, purchase)
-    taken = purchase.name in draft.state.holding_order
-    if taken or (account.client_id, purchase.name) in draft.state.own_order:
-        raise Refused(refusals.NAME_TAKEN, name=to_unicode(purchase.name))
-    if _is_reserved(draft, zone, purchase.name):
-        raise Refused(refusals.NAME_RESERVED, name=to_unicode(purchase.name))
+    require_free(draft, account, zone, purchase.name)
     price = zones.registration_price(zone, premium, purchase.years, draft.now)
     require_cost(draft, purchase.name, premium is not None, purchase.cost, price, always=True)
     cost = Cost(price, zones.privacy_price(zone, purchase.years, draft.assumed, wanted=purchase.privacy))
@@ -251,18 +254,11 @@ def _contacts(draft: Draft, account: Account, purchase: Registration) -> RoleHan
 
 
 def registration_order(
-    draft: Draft,
-    account: Account,
-    zone: Zone,
-    purchase: Registration,
-    *,
-    contacts: RoleHandles | None = None,
-    **more: Any,
+    draft: Draft, account: Account, zone: Zone, purchase: Registration, **more: Any
 ) -> Order:
     """Return an order for a registration, with a new id. The caller must add it to the draft.
 
-    Without ``contacts``, the order has the account's contact in all roles. ``more`` are additional fields of
-    the order.
+    ``more`` are additional fields of the order.
     """
     return new_order(
         draft,
@@ -272,7 +268,6 @@ def registration_order(
         stage=Stage.REQUESTED if draft.assumed.order_processing else Stage.ACTIVE,
         created=draft.now,
         expires=years_later(draft.now, purchase.years),
-        contacts=contacts or RoleHandles(**dict.fromkeys(ROLES, account.contact)),
         auth_code=new_code(draft),
         years=purchase.years,
         **more,

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from reseller_sandbox import refusals
 from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_ACCOUNT, UNKNOWN_ZONE, Category, Refused
 from reseller_sandbox.registry import ledger, orders, purchases, transfers, zones
+from reseller_sandbox.registry.contacts import assign
 from reseller_sandbox.registry.events import RegistryEvent, concerning
 from reseller_sandbox.registry.lifecycle import enter
 from reseller_sandbox.registry.model import (
@@ -275,13 +276,11 @@ def register(
     zones.require_in_service(zone)
     years = years or zone.min_years
     zones.require_period(domain, years, zone.min_years, zone.max_years)
-    available = purchases.availability(draft, domain)
-    if available.taken:
-        raise Refused(refusals.NAME_TAKEN, name=to_unicode(domain))
-    if available.reserved:
-        raise Refused(refusals.NAME_RESERVED, name=to_unicode(domain))
+    outside = draft.state.accounts[OUTSIDE]
+    purchases.require_free(draft, outside, zone, domain)
     purchase = purchases.Registration(name=domain, years=years, autorenew=autorenew, transfer_lock=locked)
-    order = purchases.registration_order(draft, draft.state.accounts[OUTSIDE], zone, purchase)
+    handles = assign(draft, outside, {})
+    order = purchases.registration_order(draft, outside, zone, purchase, contacts=handles)
     order = enter(draft, order, Stage.ACTIVE, auth_code=auth_code or order.auth_code)
     return concerning(draft, "register", order)
 

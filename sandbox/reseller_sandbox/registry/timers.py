@@ -63,15 +63,11 @@ def _order(draft: Draft, number: int) -> list[RegistryEvent]:
     for row in lifecycle.ending(draft, order):
         if row.years and not order.autorenew:
             continue
-        blocked_by = _blocked_by(draft, order, row)
+        blocked_by = purchases.blocked_by(draft, order, row.years) if row.years else ""
         if not blocked_by:
             return _carry_out(draft, order, row, note)
         note = f"no {row.event}: {blocked_by}"
     return []
-
-
-def _blocked_by(draft: Draft, order: Order, row: TimedTransition) -> str:
-    return purchases.blocked_by(draft, order, row.years) if row.years else ""
 
 
 def _carry_out(draft: Draft, order: Order, row: TimedTransition, note: str = "") -> list[RegistryEvent]:
@@ -100,7 +96,7 @@ def _retry(draft: Draft, number: int) -> list[RegistryEvent]:
     order = draft.state.orders[number]
     row = lifecycle.trial(order.stage)
     assert row is not None
-    blocked_by = _blocked_by(draft, order, row)
+    blocked_by = purchases.blocked_by(draft, order, row.years)
     if not blocked_by:
         return _carry_out(draft, order, row)
     draft.put(replace(order, retry=lifecycle.retry(order, draft.assumed, draft.now)))
@@ -123,13 +119,9 @@ def _promotion(term: str) -> Callable[[Draft, str], list[RegistryEvent]]:
     return end
 
 
-def _scheduled(draft: Draft, number: int) -> list[RegistryEvent]:
-    return [apply_scheduled(draft, draft.state.scheduled[number])]
-
-
 _KINDS: dict[str, Callable[[Draft, Any], list[RegistryEvent]]] = {
     "order": _order,
-    "scheduled": _scheduled,
+    "scheduled": lambda draft, number: [apply_scheduled(draft, draft.state.scheduled[number])],
     "retry": _retry,
     "transfer": _transfer,
     **{term: _promotion(term) for term in PROMOTION_ENDS},

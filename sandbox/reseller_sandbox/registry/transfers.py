@@ -66,13 +66,26 @@ def request(draft: Draft, account: Account, purchase: TransferRequest) -> purcha
     losing = _require_transferable(draft, account, zone, purchase)
     if not hmac.compare_digest(losing.auth_code.encode(), purchase.code.encode("utf-8", "surrogatepass")):
         raise Refused(refusals.WRONG_AUTH_CODE, name=to_unicode(purchase.name))
-    years = _years(draft, losing, purchase)
+    purchases.require_period(draft, losing, purchase.years, always=1)
+    years = 1 if draft.assumed.transfer_years == "one" else purchase.years
     special = zones.premium_prices(zone, purchase.name)
     price = zones.transfer_price(zone, special, years)
     purchases.require_cost(draft, purchase.name, special is not None, purchase.cost, price)
     cost = purchases.Cost(price, zones.privacy_price(zone, years, draft.assumed, wanted=purchase.privacy))
     ledger.require_funds(account, cost.total)
-    order = _arriving(draft, account, replace(purchase, years=years, nameservers=servers), losing)
+    order = purchases.new_order(
+        draft,
+        account,
+        purchase,
+        zone=losing.zone,
+        stage=Stage.ARRIVING,
+        created=losing.created,
+        expires=losing.expires,
+        contacts=assign(draft, account, purchase.contacts),
+        nameservers=servers,
+        years=years,
+    )
+    order = enter(draft, order, Stage.ARRIVING)
     transfer = Transfer(
         name=purchase.name,
         status=TransferStatus.PENDING,
@@ -86,22 +99,6 @@ def request(draft: Draft, account: Account, purchase: TransferRequest) -> purcha
     )
     draft.put(transfer)
     return purchases.Placed(order, cost.total)
-
-
-def _arriving(draft: Draft, account: Account, purchase: TransferRequest, losing: Order) -> Order:
-    order = purchases.new_order(
-        draft,
-        account,
-        purchase,
-        zone=losing.zone,
-        stage=Stage.ARRIVING,
-        created=losing.created,
-        expires=losing.expires,
-        contacts=assign(draft, account, purchase.contacts),
-        nameservers=tuple(purchase.nameservers or ()),
-        years=purchase.years,
-    )
-    return enter(draft, order, Stage.ARRIVING)
 
 
 def _require_transferable(draft: Draft, account: Account, zone: Zone, purchase: TransferRequest) -> Order:
@@ -127,12 +124,6 @@ def transfer_lock_start(order: Order, assumed: Assumptions) -> datetime:
     if order.arrived is None or assumed.transfer_lock_from == "creation":
         return order.created
     return order.arrived
-
-
-def _years(draft: Draft, losing: Order, purchase: TransferRequest) -> int:
-    """Return the number of years that the transfer adds and charges, at least 1."""
-    purchases.require_period(draft, losing, purchase.years, always=1)
-    return 1 if draft.assumed.transfer_years == "one" else purchase.years
 
 
 def latest(draft: Draft, account: Account, name: str) -> Transfer:

@@ -33,13 +33,10 @@ def zone_of(state: State, name: str) -> Zone:
     Refuse with ``zone_not_supported`` if no zone holds the name, and with ``invalid_name`` if the zone's
     rules forbid it.
     """
-    zone, end = None, name
-    while zone is None and end:
-        end = end.partition(".")[2]
-        zone = state.zones.get(end)
+    zone = next(filter(None, map(state.zones.get, names.suffixes(name))), None)
     if zone is None:
         raise Refused(refusals.ZONE_NOT_SUPPORTED, name=names.to_unicode(name))
-    label = name[: -len(zone.name) - 1]
+    label = label_of(name, zone)
     if "." in label:
         raise _ruled_out(name, zone, "the name has more than one label before {zone}")
     if label.startswith("xn--") and not zone.idn:

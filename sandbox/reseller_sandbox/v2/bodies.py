@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import parse_qsl
 
 from marshmallow import ValidationError, fields
@@ -40,18 +40,6 @@ class Number(Integer):
         if isinstance(value, FormText) and value.isascii() and value.isdigit():
             value = whole(value)
         return super()._deserialize(value, attr, data, **kwargs)
-
-
-class Bit(Number):
-    """Field for 0 or 1: a number in JSON, a digit in a form."""
-
-    shape: ClassVar[Shaped] = {"enum": [0, 1]}
-
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
-        number = super()._deserialize(value, attr, data, **kwargs)
-        if number not in (0, 1):
-            raise ValidationError("must be 0 or 1")
-        return number
 
 
 class AddAndDelete(fields.Field[dict[str, list[Any]]]):

@@ -15,7 +15,7 @@ from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import ROLES, Flag, Order, Purpose, Stage
 from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.bodies import AddAndDelete, Bit, Number, text
+from reseller_sandbox.v2.bodies import AddAndDelete, Number, text
 from reseller_sandbox.v2.shapes import (
     CONTACT_KEYS,
     FOUND,
@@ -238,14 +238,17 @@ def delete(call: Call) -> dict[str, Any]:
 # Edits
 
 
+_BIT = validate.OneOf((0, 1), error="must be 0 or 1")
+
+
 class Changes(Shape):
     """Changes to a domain. A request needs at least one change."""
 
-    client_delete_prohibited = Bit()
-    client_hold = Bit()
-    client_renew_prohibited = Bit()
-    client_transfer_prohibited = Bit()
-    client_update_prohibited = Bit()
+    client_delete_prohibited = Number(validate=_BIT)
+    client_hold = Number(validate=_BIT)
+    client_renew_prohibited = Number(validate=_BIT)
+    client_transfer_prohibited = Number(validate=_BIT)
+    client_update_prohibited = Number(validate=_BIT)
     contact_admin = String()
     contact_billing = String()
     contact_registrant = String()

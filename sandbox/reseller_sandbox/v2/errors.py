@@ -274,14 +274,11 @@ EXCEPTIONS: Mapping[str, ErrorMappings] = {
 def answer(operation: str, refused: Refused) -> RenderedError:
     """Return the error that the client of ``operation`` receives for a refusal."""
     if refused.rule in TRANSPORT:
-        return web.status_of(refused.rule), _transport_message(refused), refused.rule.code
+        message = _NO_IMPLEMENTATION if refused.rule is r.VERSION_NOT_SERVED else refused.message
+        return web.status_of(refused.rule), message, refused.rule.code
     mapping = mapping_for(operation, refused)
     assert mapping is not None, f"{operation} has no error for {refused.rule.code}"
     return mapping.error.code, mapping.message(refused), mapping.error.name
-
-
-def _transport_message(refused: Refused) -> str:
-    return _NO_IMPLEMENTATION if refused.rule is r.VERSION_NOT_SERVED else refused.message
 
 
 def mapping_for(operation: str, refused: Refused) -> ErrorMapping | None:

@@ -21,20 +21,12 @@ from reseller_sandbox.web.interface import Call, Endpoint, refuses, route
 _ONE = f"{NAME_PATH}/transfer"
 
 
-def _row(word: str, method: str, path: str, *more: Rule) -> Callable[..., Endpoint]:
-    return route(
-        f"v2.transfer.{word}",
-        method,
-        path,
-        answer=Standing() if word == "status" else Done(),
-        refuses=(
-            *((r.INVALID_PARAMETER,) if method == "PUT" else ()),
-            r.INVALID_NAME,
-            r.DOMAIN_NOT_FOUND,
-            r.NO_TRANSFER,
-            *more,
-        ),
-    )
+_KNOWN = (r.INVALID_NAME, r.DOMAIN_NOT_FOUND, r.NO_TRANSFER)
+
+
+def _decision(word: str, method: str, path: str, *first: Rule) -> Callable[..., Endpoint]:
+    rules = (*first, *_KNOWN, r.WRONG_STATE)
+    return route(f"v2.transfer.{word}", method, path, answer=Done(), refuses=rules)
 
 
 class TransferRequest(Shape):
@@ -100,7 +92,8 @@ def request(call: Call) -> dict[str, Any]:
     return done()
 
 
-@_row("status", "GET", _ONE)
+@refuses(*_KNOWN)
+@route("v2.transfer.status", "GET", _ONE, answer=Standing())
 def status(call: Call) -> dict[str, Any]:
     """Return the status of a domain's latest transfer. The account must be a party to this transfer."""
     transfer = transfers.latest(call.draft, call.account, _name(call))
@@ -108,19 +101,19 @@ def status(call: Call) -> dict[str, Any]:
     return done(transfer_status=_PLAIN[transfer.status] if plain else str(transfer.status))
 
 
-@_row("cancel", "DELETE", _ONE, r.WRONG_STATE)
+@_decision("cancel", "DELETE", _ONE)
 def cancel(call: Call) -> dict[str, Any]:
     """Cancel your request to transfer a domain from another registrar. The price is refunded."""
     return _decide(call, transfers.cancel)
 
 
-@_row("approve", "PUT", f"{_ONE}/approve", r.WRONG_STATE)
+@_decision("approve", "PUT", f"{_ONE}/approve", r.INVALID_PARAMETER)
 def approve(call: Call) -> dict[str, Any]:
     """Approve another registrar's request to transfer your domain."""
     return _decide(call, transfers.approve)
 
 
-@_row("reject", "PUT", f"{_ONE}/reject", r.WRONG_STATE)
+@_decision("reject", "PUT", f"{_ONE}/reject", r.INVALID_PARAMETER)
 def reject(call: Call) -> dict[str, Any]:
     """Reject another registrar's request to transfer your domain."""
     return _decide(call, transfers.reject)

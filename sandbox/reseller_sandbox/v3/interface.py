@@ -216,10 +216,6 @@ Both elements can be in the query string instead of the headers, under the same 
         The strings are made lazily, because the first string is usually right. Some strings occur twice.
         """
         name, payloads = key.encode(), _payloads(request.body)
-        if "?" not in request.target:
-            payload, data = payloads[0]
-            url = _base(request).encode("utf-8", "replace") + request.target.encode("latin-1", "replace")
-            yield Reading(name, url, data, "url", payload, "")
         for query, target in self._targets(request):
             for endpoint, where, decoded in self._endpoints(request, target):
                 for payload, data in payloads:
@@ -255,8 +251,8 @@ Both elements can be in the query string instead of the headers, under the same 
 
     def _bases(self, request: RequestContext) -> Iterator[str]:
         """Yield the base URLs that a client may have used, the likeliest first."""
-        yield _base(request)
         host = request.headers.get("Host", "")
+        yield f"{request.scheme}://{host}"
         other = "https" if request.scheme == "http" else "http"
         yield f"{other}://{host}"
         yield from (url.rstrip("/") for url in self.settings.public_urls)
@@ -265,11 +261,6 @@ Both elements can be in the query string instead of the headers, under the same 
         bare, _, port = host.rpartition(":")
         sibling = bare if port.isdigit() else f"{host}:{request.port}"
         yield from (f"{scheme}://{sibling}" for scheme in (request.scheme, other))
-
-
-def _base(request: RequestContext) -> str:
-    """Return the likeliest base URL, from the Host header."""
-    return f"{request.scheme}://{request.headers.get('Host', '')}"
 
 
 def _joined(path: str, query: Sequence[str]) -> str:

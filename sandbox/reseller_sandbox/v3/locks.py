@@ -10,7 +10,6 @@ from marshmallow import Schema
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import Rule
 from reseller_sandbox.registry import orders
-from reseller_sandbox.registry.lifecycle import Action
 from reseller_sandbox.registry.model import Flag
 from reseller_sandbox.v3.shapes import (
     BODY,
@@ -34,20 +33,20 @@ def _row(name: str, answer: Schema, *more: Rule) -> Callable[..., Endpoint]:
     )
 
 
-def _set(call: Call, action: Action, flag: Flag, on: bool) -> dict[str, Any]:
-    return path_envelope(call, orders.set_flag(call.draft, own_order(call), action, flag, on))
+def _set(call: Call, flag: Flag, on: bool) -> dict[str, Any]:
+    return path_envelope(call, orders.set_flag(call.draft, own_order(call), flag, on))
 
 
 @_row("lockTransfer", EnvelopeWithPremium(), r.TRANSFER_PENDING)
 def lock_transfer(call: Call) -> dict[str, Any]:
     """Lock a domain against transfer."""
-    return _set(call, Action.LOCK_TRANSFER, Flag.TRANSFER_PROHIBITED, True)
+    return _set(call, Flag.TRANSFER_PROHIBITED, True)
 
 
 @_row("unlockTransfer", EnvelopeWithPremium())
 def unlock_transfer(call: Call) -> dict[str, Any]:
     """Remove the transfer lock of a domain."""
-    answer = _set(call, Action.UNLOCK_TRANSFER, Flag.TRANSFER_PROHIBITED, False)
+    answer = _set(call, Flag.TRANSFER_PROHIBITED, False)
     answer["domain"]["lockedEnabled"] = call.assumed.unlock_transfer_locked
     return answer
 
@@ -55,25 +54,25 @@ def unlock_transfer(call: Call) -> dict[str, Any]:
 @_row("lock", EnvelopeWithPremium())
 def lock(call: Call) -> dict[str, Any]:
     """Suspend a domain, which removes it from the DNS."""
-    return _set(call, Action.HOLD, Flag.HOLD, True)
+    return _set(call, Flag.HOLD, True)
 
 
 @_row("unlock", EnvelopeWithPremium(), r.HELD_BY_REGISTRY)
 def unlock(call: Call) -> dict[str, Any]:
     """End the suspension of a domain."""
-    return _set(call, Action.RELEASE_HOLD, Flag.HOLD, False)
+    return _set(call, Flag.HOLD, False)
 
 
 @_row("lockUpdate", EnvelopeWithUpdateLock())
 def lock_update(call: Call) -> dict[str, Any]:
     """Lock a domain against updates and against a change of registrant."""
-    return _set(call, Action.LOCK_UPDATE, Flag.UPDATE_PROHIBITED, True)
+    return _set(call, Flag.UPDATE_PROHIBITED, True)
 
 
 @_row("unlockUpdate", EnvelopeWithUpdateLock())
 def unlock_update(call: Call) -> dict[str, Any]:
     """Remove the update lock of a domain."""
-    return _set(call, Action.UNLOCK_UPDATE, Flag.UPDATE_PROHIBITED, False)
+    return _set(call, Flag.UPDATE_PROHIBITED, False)
 
 
 @_row("enableAutorenew", Envelope())

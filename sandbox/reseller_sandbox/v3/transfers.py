@@ -8,7 +8,6 @@ from typing import Any
 from marshmallow import validate
 
 from reseller_sandbox import refusals as r
-from reseller_sandbox.refusals import Rule
 from reseller_sandbox.registry import orders, transfers
 from reseller_sandbox.registry.lifecycle import Action, require
 from reseller_sandbox.registry.model import Account, Order, Purpose, Transfer
@@ -35,13 +34,13 @@ from reseller_sandbox.web.fields import Amount, InnerObject, Price, Shape, Strin
 from reseller_sandbox.web.interface import Call, Endpoint, refuses, route
 
 
-def _row(name: str, *more: Rule) -> Callable[..., Endpoint]:
+def _row(name: str) -> Callable[..., Endpoint]:
     return route(
         f"v3.{name}",
         "POST",
         f"/v3/domains/{name}/{{domainName}}",
         answer=Message(),
-        refuses=(*BODY, *FOUND, r.NO_TRANSFER, *more),
+        refuses=(*BODY, *FOUND, r.NO_TRANSFER, r.WRONG_STATE),
     )
 
 
@@ -122,19 +121,19 @@ def request_transfer(call: Call) -> dict[str, Any]:
     }
 
 
-@_row("rejectTransfer", r.WRONG_STATE)
+@_row("rejectTransfer")
 def reject_transfer(call: Call) -> dict[str, Any]:
     """Reject another registrar's request to transfer your domain."""
     return _decide(call, transfers.reject, "rejected")
 
 
-@_row("cancelTransfer", r.WRONG_STATE)
+@_row("cancelTransfer")
 def cancel_transfer(call: Call) -> dict[str, Any]:
     """Cancel your request to transfer a domain from another registrar. The price is refunded."""
     return _decide(call, transfers.cancel, "cancelled")
 
 
-@_row("approveTransfer", r.WRONG_STATE)
+@_row("approveTransfer")
 def approve_transfer(call: Call) -> dict[str, Any]:
     """Approve another registrar's request to transfer your domain."""
     return _decide(call, transfers.approve, "approved")

@@ -113,8 +113,6 @@ def written(name: str, form: str, asked: str | None = None) -> str:
 
     ``asked`` is the name as the request wrote it, or None if the request did not name it.
     """
-    if "xn--" not in name:
-        return name
     if form == "ascii" or (form == "as_asked" and asked is not None and asked.isascii()):
         return name
     return to_unicode(name)
