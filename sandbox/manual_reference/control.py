@@ -55,7 +55,7 @@ def page(resource: type[Resource]) -> Iterator[str]:
         yield table(("Python", "HTTP", "command"), [interfaces])
         yield prose(operation.description)
         if operation.parameters:
-            rows = (_row(operation, parameter) for parameter in operation.parameters)
+            rows = (_row(parameter) for parameter in operation.parameters)
             yield table(("parameter", "takes", "description"), rows)
         if operation.refuses:
             yield _refusals(operation.refuses)
@@ -82,12 +82,12 @@ def _interfaces(operation: Operation, status: int) -> Sequence[str]:
     )
 
 
-def _row(operation: Operation, parameter: Parameter) -> Sequence[str]:
+def _row(parameter: Parameter) -> Sequence[str]:
     default = (
         "" if parameter.default is None else f" (default: {code(parameter.kind.write(parameter.default))})"
     )
     return (
         code(parameter.name) + (" *" if parameter.required else ""),
         prose(parameter.kind.says or type_of(parameter.kind.shape)) + default,
-        prose(operation.descriptions.get(parameter.name, "")),
+        prose(parameter.words),
     )

@@ -8,8 +8,6 @@ from typing import Any
 
 from manual_reference.markdown import block, code, listed, prose, table
 from reseller_sandbox.sandbox import Sandbox
-from reseller_sandbox.v2.interface import V2
-from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.errors import STATUS
 from reseller_sandbox.web.interface import Endpoint, Interface
 
@@ -31,16 +29,6 @@ def page(interface: type[Interface], title: str) -> Iterator[str]:
     document: Any = Sandbox("empty").client().get(f"/_sandbox/openapi/{interface.name}.json").json
     for row in interface.endpoints:
         yield from _operation(row, document)
-
-
-def v3() -> Iterator[str]:
-    """Yield the parts of the page of v3."""
-    return page(V3, "v3")
-
-
-def v2() -> Iterator[str]:
-    """Yield the parts of the page of v2.0."""
-    return page(V2, "v2.0")
 
 
 def _operation(row: Endpoint, document: _Shape) -> Iterator[str]:

@@ -19,11 +19,13 @@ from manual_reference import (
     settings,
 )
 from reseller_sandbox.control.catalogue import RESOURCES
+from reseller_sandbox.v2.interface import V2
+from reseller_sandbox.v3.interface import V3
 
 #: The function of each page, by the page's name below ``reference/``.
 REFERENCE: Mapping[str, Callable[[], Iterator[str]]] = {
-    "operations-v3": operations.v3,
-    "operations-v2": operations.v2,
+    "operations-v3": partial(operations.page, V3, "v3"),
+    "operations-v2": partial(operations.page, V2, "v2.0"),
     "errors": errors.page,
     "headers": headers.page,
     "lifecycle": lifecycle.page,

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import open_worlds
 from reseller_sandbox.clients.caller import AnySandbox, Caller, Reply, described
+from reseller_sandbox.control.resource import operations_by_id
 from reseller_sandbox.recording.document import (
     BadRecording,
     CallStep,
@@ -178,11 +179,7 @@ class _Replaying(Generic[S]):
         self.sandbox = over(_engine(head, _snapshot_of(Fixtures(), first), settings), settings)
         self._caller = Caller(self.sandbox)
         self._waiting: dict[str, Callable[[], Reply]] = {}
-        self._operations = {
-            operation.id: operation
-            for resource in self.sandbox.resources().values()
-            for operation in resource.operations()
-        }
+        self._operations = operations_by_id(self.sandbox.resources().values())
         self._log = self._world.snapshot.log
         self._expected: list[EventsStep] = []
         self._happened: list[Event] = []

@@ -14,7 +14,7 @@ from reseller_sandbox.registry.model import LedgerEntry, Purpose
 from reseller_sandbox.values.matching import NO_OPERATION
 from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.values.parameters import docstring
-from reseller_sandbox.values.text_checks import plural
+from reseller_sandbox.values.text_checks import abridged, plural
 from reseller_sandbox.worlds import Entry, Snapshot
 
 _SHOWN = 5
@@ -194,6 +194,4 @@ def times(count: int) -> str:
 
 def listed(words: Iterable[str]) -> str:
     """Join words with commas, without duplicates. Long lists end with the number of the other words."""
-    distinct = list(dict.fromkeys(words))
-    shown = ", ".join(distinct[:_SHOWN])
-    return shown if len(distinct) <= _SHOWN else f"{shown} and {len(distinct) - _SHOWN} more"
+    return abridged(list(dict.fromkeys(words)), _SHOWN)

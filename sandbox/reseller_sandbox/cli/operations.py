@@ -39,7 +39,7 @@ def _command(operation: Operation) -> click.Command:
     return ResourceCommand(
         _dashed(operation.name),
         callback=run,
-        params=[_parameter(parameter, operation) for parameter in operation.parameters],
+        params=[_parameter(parameter) for parameter in operation.parameters],
         help=unmarked(operation.description),
     )
 
@@ -80,8 +80,8 @@ class ResourceCommand(ServerCommand):
         super().format_options(ctx, formatter)
 
 
-def _parameter(parameter: Parameter, operation: Operation) -> click.Parameter:
-    about = unmarked(operation.descriptions.get(parameter.name, ""))
+def _parameter(parameter: Parameter) -> click.Parameter:
+    about = unmarked(parameter.words)
     if _takes_document(parameter):
         about = f"{about} @FILE reads it from a file."
     if parameter.place != "option":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import (
@@ -25,13 +25,7 @@ from typing import (
 from urllib.parse import quote
 
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused, Rule
-from reseller_sandbox.values.parameters import (
-    Parameter,
-    declared,
-    documented_parameters,
-    read_by,
-    without_arguments,
-)
+from reseller_sandbox.values.parameters import Parameter, declared, read_by, without_arguments
 from reseller_sandbox.values.text_checks import Synonyms, decimals_to_floats, nearest
 
 if TYPE_CHECKING:
@@ -205,12 +199,6 @@ class Operation:
         *first, last = self.one_of
         return f"exactly one of {', '.join(first)} and {last}"
 
-    @cached_property
-    def descriptions(self) -> Mapping[str, str]:
-        """Return the description of each parameter, from the docstring or else from the annotation."""
-        annotated = {parameter.name: parameter.words for parameter in self.parameters if parameter.words}
-        return {**annotated, **documented_parameters(self.body)}
-
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a Python call by parameter name.
 
@@ -325,6 +313,11 @@ class Resource:
 def _operations(resource: type) -> list[Operation]:
     """Return the operations that a class declares, without inherited operations."""
     return [method.operation for method in vars(resource).values() if hasattr(method, "operation")]
+
+
+def operations_by_id(resources: Iterable[type[Resource]]) -> dict[str, Operation]:
+    """Return the operations of ``resources`` by id."""
+    return {operation.id: operation for resource in resources for operation in resource.operations()}
 
 
 def read(*refuses: Rule, **options: Any) -> Callable[[F], F]:

@@ -28,7 +28,7 @@ from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.registry.stepwise import in_order
 from reseller_sandbox.values.kinds import TEXT, When, either
 from reseller_sandbox.values.matching import MATCH, Matching
-from reseller_sandbox.values.parameters import Parameter, declared, documented_parameters
+from reseller_sandbox.values.parameters import Parameter, declared
 from reseller_sandbox.worlds import World
 from reseller_sandbox.worlds.redact import masked
 
@@ -131,13 +131,10 @@ class SimulatedAction(Operation):
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """Return the parameters of the action, then the parameters of ``Simulate.when``."""
-        planned = (replace(parameter, place="option") for parameter in declared(Simulate.when))
-        return *declared(self.body), *planned
-
-    @cached_property
-    def descriptions(self) -> Mapping[str, str]:
-        """Return the description of each parameter, from the docstrings of ``body`` and ``Simulate.when``."""
-        return {**_SUBJECTS, **super().descriptions, **documented_parameters(Simulate.when)}
+        own = declared(self.body)
+        described = (replace(each, words=each.words or _SUBJECTS.get(each.name, "")) for each in own)
+        planned = (replace(each, place="option") for each in declared(Simulate.when))
+        return *described, *planned
 
     def call(self, resource: Resource, values: Mapping[str, Any]) -> SimulationResult:
         """Carry out the action now, or schedule it."""

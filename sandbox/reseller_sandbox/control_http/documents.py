@@ -28,6 +28,5 @@ class Document(Schema):
 def show(call: ControlCall) -> Any:
     """Return the OpenAPI document of one interface under the world's assumptions."""
     document = call.control.document(call.arguments["document"], call.transport.world.assumptions)
-    request = call.request
-    server = f"{request.scheme}://{request.headers.get('Host', '')}{request.prefix}"
+    server = call.request.base + call.request.prefix
     return {**document, "servers": [{"url": server}]}

@@ -52,9 +52,8 @@ class PathName(fields.Raw):
 class DocumentedParameter(fields.Raw):
     """A field that only documents a parameter. The operation itself reads and checks the value."""
 
-    def __init__(self, operation: Operation, parameter: Parameter) -> None:
-        about = operation.descriptions.get(parameter.name, "")
-        metadata = {"description": about} if about else {}
+    def __init__(self, parameter: Parameter) -> None:
+        metadata = {"description": parameter.words} if parameter.words else {}
         super().__init__(required=parameter.required, data_key=parameter.name, metadata=metadata)
         self.shape = dict(parameter.kind.shape)
 
@@ -104,7 +103,7 @@ def _schemas(operation: Operation) -> Schemas:
 
 def _schema(operation: Operation, *, in_path: bool) -> Schema:
     fields_by_name: Any = {
-        parameter.name: DocumentedParameter(operation, parameter)
+        parameter.name: DocumentedParameter(parameter)
         for parameter in operation.parameters
         if (parameter.place == "segment") is in_path
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
@@ -222,26 +222,16 @@ def summary(items: Sequence[ItemCovered]) -> dict[str, Any]:
         "used-errors": [item for item in of_used if item.area == "errors"],
         "all": items,
     }
-    by_area = {area: [item for item in items if item.area == area] for area in AREAS}
-    covered = sum(item.covered for item in items)
+    by_area = {area: own for area in AREAS if (own := [item for item in items if item.area == area])}
     return {
-        "percentage": percentage(covered, len(items) or 1),
-        "covered": covered,
-        "total": len(items),
+        **_share(items),
         "counts": COUNTS,
-        "figures": tuple(_share(Figure, name, about, counted[name]) for name, about in FIGURES.items()),
-        "areas": tuple(_share(AreaCovered, area, AREAS[area], own) for area, own in by_area.items() if own),
+        "figures": tuple(Figure(each, about=FIGURES[each], **_share(own)) for each, own in counted.items()),
+        "areas": tuple(AreaCovered(area, about=AREAS[area], **_share(own)) for area, own in by_area.items()),
     }
 
 
-def _share(kind: type[S], name: str, about: str, items: Sequence[ItemCovered]) -> S:
-    build: Any = kind
+def _share(items: Sequence[ItemCovered]) -> dict[str, Any]:
+    """Return the coverage of ``items``. The percentage is rounded down, so that only full coverage is 100."""
     covered, total = sum(item.covered for item in items), len(items)
-    return cast(
-        S, build(name, covered=covered, total=total, percentage=percentage(covered, total or 1), about=about)
-    )
-
-
-def percentage(count: int, total: int) -> float:
-    """Return the share in percent, rounded down to one decimal place, so that only full coverage is 100."""
-    return count * 1000 // total / 10
+    return {"covered": covered, "total": total, "percentage": covered * 1000 // (total or 1) / 10}

@@ -10,9 +10,9 @@ from urllib.parse import quote, urlencode
 
 from marshmallow import fields
 
-from reseller_sandbox.control.resource import Operation
+from reseller_sandbox.control.resource import Operation, operations_by_id
 from reseller_sandbox.control_http.endpoints import ControlCall, Nothing, about, extra_endpoint
-from reseller_sandbox.page.signing import base, programs
+from reseller_sandbox.page.signing import programs
 from reseller_sandbox.web.fields import Shape, String
 
 
@@ -44,14 +44,10 @@ def write(call: ControlCall) -> Any:
 
     Unknown operations are left out.
     """
-    operations = {
-        operation.id: operation
-        for resource in call.control.resources.values()
-        for operation in resource.operations()
-    }
+    operations, base = operations_by_id(call.control.resources.values()), call.request.base
     return {
         "calls": [
-            _written(operations[each["operation"]], each.get("arguments", {}), base(call), each["world"])
+            _written(operations[each["operation"]], each.get("arguments", {}), base, each["world"])
             for each in call.arguments["calls"]
             if each["operation"] in operations
         ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from reseller_sandbox.control.resource import Operation, Resource
+from reseller_sandbox.control.resource import Resource, operations_by_id
 from reseller_sandbox.registry.lifecycle import STAGES, TIMED, edges
 from reseller_sandbox.registry.model import Stage
 from reseller_sandbox.registry.state import State
@@ -105,22 +105,21 @@ def _example(interface: PublicInterface) -> Mapping[str, str] | None:
 def operations(resources: Iterable[type[Resource]]) -> Mapping[str, Any]:
     """Return the declaration of each control operation, by id, for the calls and forms of the page."""
     return {
-        operation.id: {
+        name: {
             "method": operation.method,
             "path": operation.path,
             "about": operation.description,
-            "parameters": [_parameter(operation, parameter) for parameter in operation.parameters],
+            "parameters": [_parameter(parameter) for parameter in operation.parameters],
         }
-        for resource in resources
-        for operation in resource.operations()
+        for name, operation in operations_by_id(resources).items()
     }
 
 
-def _parameter(operation: Operation, parameter: Parameter) -> Mapping[str, Any]:
+def _parameter(parameter: Parameter) -> Mapping[str, Any]:
     return {
         "name": parameter.name,
         "place": parameter.place,
         "required": parameter.required,
         "shape": parameter.kind.shape,
-        "about": operation.descriptions.get(parameter.name, ""),
+        "about": parameter.words,
     }

@@ -88,17 +88,16 @@ def addresses(call: ControlCall) -> Answer:
     The text is also at ``/`` for clients that prefer neither HTML nor JSON.
     """
     request = call.request
-    server = f"{request.scheme}://{request.headers.get('Host', '')}"
     documents = (*(each.name for each in call.control.public), "control")
     text = "\n".join(
         (
             "reseller-sandbox, a sandbox of the reseller API",
             "",
-            *(f"{each.label:<10} {server}{each.address}" for each in call.control.public),
-            f"health     {server}/health",
-            f"page       {server}/ (in a browser)",
-            f"manual     {server}/_sandbox/manual",
-            f"documents  {server}/_sandbox/openapi/{', '.join(f'{name}.json' for name in documents)}",
+            *(f"{each.label:<10} {request.base}{each.address}" for each in call.control.public),
+            f"health     {request.base}/health",
+            f"page       {request.base}/ (in a browser)",
+            f"manual     {request.base}/_sandbox/manual",
+            f"documents  {request.base}/_sandbox/openapi/{', '.join(f'{name}.json' for name in documents)}",
             "",
         )
     )

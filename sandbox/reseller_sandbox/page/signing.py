@@ -86,7 +86,8 @@ def copy(call: ControlCall) -> Any:
         headers["Content-Type"] = "application/json"
     sender = ("--account", account) if account else ()
     words = ["reseller-sandbox", "request", method, target, *([body] if body else []), *sender]
-    return {"copies": {"Shell": shlex.join(words), **programs(method, base(call) + target, body, headers)}}
+    url = call.request.base + target
+    return {"copies": {"Shell": shlex.join(words), **programs(method, url, body, headers)}}
 
 
 def programs(method: str, url: str, body: str, headers: dict[str, str]) -> dict[str, str]:
@@ -124,11 +125,6 @@ def _php(value: Any) -> str:
     return json.dumps(value)
 
 
-def base(call: ControlCall) -> str:
-    """Return the address of the server, as the client wrote it."""
-    return f"{call.request.scheme}://{call.request.headers.get('Host', '')}"
-
-
 def _signed(call: ControlCall, account: str, target: str, body: str) -> interfaces.SignedRequest:
     world, control = call.transport.world, call.control
     interface = interfaces.interface_of(target, control.public) or control.public[0]
@@ -137,7 +133,7 @@ def _signed(call: ControlCall, account: str, target: str, body: str) -> interfac
             account=find_account(world.present().state, account),
             assumed=world.assumptions,
             header_prefix=control.settings.header_prefix,
-            base=base(call),
+            base=call.request.base,
             target=target,
             body=body.encode(),
         )

@@ -59,7 +59,7 @@ class Masking:
     def __init__(self, world: World, states: Iterable[State], entries: Iterable[Entry]) -> None:
         self._own = set(world.inherited.keys) | set(world.inherited.tokens)
         for state in states:
-            self._own.update(_credentials(state), held_in(state))
+            self._own.update(_secrets_of(state))
         self._entries = entries
         #: The secrets of other services in control calls. For example, a fault matches such a secret.
         self._foreign: set[str] = set()
@@ -83,7 +83,7 @@ class Masking:
         """
         secrets = set(redact.secrets_in(parameters, keys=True)) - self._foreign
         if secrets - self._own:
-            self._own.update(set(_credentials(state())) | set(held_in(state())))
+            self._own.update(_secrets_of(state()))
             self._own.update(
                 secret for secret in secrets if is_placeholder(secret) or _is_like_any(secret, self._own)
             )
@@ -159,13 +159,10 @@ def _reads_headers(snapshot: Snapshot) -> bool:
     return any("headers" in match for match in matches)
 
 
-def _credentials(state: State) -> Iterator[str]:
+def _secrets_of(state: State) -> Iterator[str]:
+    """Yield the credentials and the secrets in the registry, including those in scheduled actions."""
     for account in state.accounts.values():
         yield from filter(None, (account.key, account.secret, account.token))
-
-
-def held_in(state: State) -> Iterator[str]:
-    """Yield the secrets in the registry, including those in scheduled actions."""
     for record in chain(state.orders.values(), state.customers.values(), state.scheduled.values()):
         yield from filter(None, redact.secrets_of(record))
 

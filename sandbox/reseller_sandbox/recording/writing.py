@@ -100,10 +100,9 @@ class Past(Struct, frozen=True):
 
     def _gap(self, known: set[int]) -> int:
         """Return the highest missing step number below a known one, or 0 if none is missing."""
-        latest = max(known, default=0)
-        if self.end.log.number > latest and not known:
+        if not known:
             return self.end.log.number
-        return next((number for number in range(latest, 0, -1) if number not in known), 0)
+        return next((number for number in range(max(known), 0, -1) if number not in known), 0)
 
     def _since(self, begin: int, known: Snapshot | None, line: Sequence[Step]) -> Iterator[Step]:
         """Yield the steps from the step number ``begin`` on.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -59,7 +59,8 @@ def write_sarif(file: Path, tool: str, cases: Iterable[Case]) -> str:
     """Write the cases that have a problem as SARIF 2.1.0, each problem once. Raise ``BadSetting``."""
     first = {(case.group, case.problem): case for case in reversed(list(cases)) if case.problem}
     findings = list(reversed(first.values()))
-    driver = {"name": f"reseller-sandbox {tool}", "rules": _rules(findings)}
+    rules = [{"id": rule} for rule in dict.fromkeys(case.rule for case in findings)]
+    driver = {"name": f"reseller-sandbox {tool}", "rules": rules}
     results = [
         {
             "ruleId": case.rule,
@@ -75,10 +76,6 @@ def write_sarif(file: Path, tool: str, cases: Iterable[Case]) -> str:
         "runs": [{"tool": {"driver": driver}, "results": results}],
     }
     return _written(file, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-
-
-def _rules(findings: Sequence[Case]) -> list[dict[str, str]]:
-    return [{"id": rule} for rule in dict.fromkeys(case.rule for case in findings)]
 
 
 def _location(case: Case) -> dict[str, object]:

@@ -17,7 +17,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reseller_sandbox.values.text_checks import printable
+from reseller_sandbox.values.text_checks import cut, printable
 
 #: The width of a table in characters if the output is not a terminal.
 _PIPED = 160
@@ -157,8 +157,7 @@ def _cell(value: Any) -> str:
     """Return a value as a short text for a table, with one line for each record of a list."""
     if _is_listed(value):
         return "\n".join(map(_cell, value))
-    text = printable(_words(value))
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return cut(printable(_words(value)), _LONGEST)
 
 
 def _words(value: Any) -> str:

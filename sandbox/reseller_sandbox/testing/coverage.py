@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,26 +31,6 @@ _USED = next(iter(FIGURES))
 
 #: A pytest-xdist worker sends its coverage under this key of ``workeroutput``.
 _OUTPUT = "reseller_sandbox_coverage"
-
-
-@dataclass(frozen=True)
-class Options:
-    """Options of the coverage report: output forms, minimum percentages, and a pattern of operations."""
-
-    forms: Mapping[str, Path]
-    minimum: Mapping[str, float]
-    operation: str | None
-
-
-def parse_options(forms: str, minimum: str, operation: str, folder: Path) -> Options:
-    """Parse the pytest options. Files without an absolute path are in ``folder``. Raise ``UsageError``."""
-    if operation:
-        try:
-            matching_items(contract(), operation)
-        except Refused as refused:
-            raise pytest.UsageError(f"--reseller-sandbox-cover-of: {refused.message}") from None
-    files = {name: folder / (file or FORMS[name]) for name, file in _forms(forms or "term")}
-    return Options(files, dict(_minimum(minimum)), operation or None)
 
 
 def _forms(option: str) -> Iterator[tuple[str, str]]:
@@ -82,10 +61,20 @@ def _minimum(option: str) -> Iterator[tuple[str, float]]:
 
 
 class Collector:
-    """Pytest plugin that collects coverage, registered only if an option asks for it."""
+    """Pytest plugin that collects coverage, registered only if an option asks for it.
 
-    def __init__(self, options: Options) -> None:
-        self._options = options
+    ``forms``, ``minimum`` and ``operation`` are the options of pytest. Files without an absolute path are in
+    ``folder``. Raise ``UsageError`` for an invalid option.
+    """
+
+    def __init__(self, forms: str, minimum: str, operation: str, folder: Path) -> None:
+        if operation:
+            try:
+                matching_items(contract(), operation)
+            except Refused as refused:
+                raise pytest.UsageError(f"--reseller-sandbox-cover-of: {refused.message}") from None
+        self._files = {name: folder / (file or FORMS[name]) for name, file in _forms(forms or "term")}
+        self._minimum, self._operation = dict(_minimum(minimum)), operation or None
         self._counts: list[tuple[Key, Mark]] = []
         self._known: dict[Watched, Marks] = {}
         self._test = ""
@@ -121,7 +110,7 @@ class Collector:
         if output is not None:
             output[_OUTPUT] = msgspec.json.encode(list(marks.items())).decode()
         elif not session.config.option.collectonly:
-            self._report = report = Report.of(marks, "tests", self._options.operation)
+            self._report = report = Report.of(marks, "tests", self._operation)
             self._problems = [*self._unwritten(report), *self._too_little(report)]
             if self._problems and session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -131,7 +120,7 @@ class Collector:
         if self._report is None:
             return
         terminalreporter.write_sep("-", "reseller sandbox: coverage of the contract")
-        if "term" in self._options.forms:
+        if "term" in self._files:
             for line in lines(self._report):
                 terminalreporter.write_line(line)
         for line in self._written:
@@ -141,7 +130,7 @@ class Collector:
 
     def _unwritten(self, report: Report) -> Iterator[str]:
         """Write the files of the report. Yield a line for each file that cannot be written."""
-        for form, file in self._options.forms.items():
+        for form, file in self._files.items():
             if form == "term":
                 continue
             try:
@@ -155,7 +144,7 @@ class Collector:
         about = {figure.name: figure.about for figure in report.figures}
         percentages = {each.name: each.percentage for each in report.figures}
         percentages |= {area.area: area.percentage for area in report.areas}
-        for name, minimum in self._options.minimum.items():
+        for name, minimum in self._minimum.items():
             if percentages[name] < minimum:
                 yield (
                     f"{about.get(name, name)}: {percentages[name]:g} % is covered; "

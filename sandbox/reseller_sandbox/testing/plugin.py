@@ -83,10 +83,10 @@ def pytest_configure(config: pytest.Config) -> None:
         stack.enter_context(fenced(_allowed(hosts, _option(config, MODE)), flag(FENCE)))
     forms, least = _option(config, COVERAGE), _option(config, COVER_MIN)
     if forms or least:
-        from reseller_sandbox.testing.coverage import Collector, parse_options
+        from reseller_sandbox.testing.coverage import Collector
 
-        options = parse_options(forms, least, _option(config, COVER_OF), config.invocation_params.dir)
-        config.pluginmanager.register(Collector(options), COVERAGE)
+        collector = Collector(forms, least, _option(config, COVER_OF), config.invocation_params.dir)
+        config.pluginmanager.register(collector, COVERAGE)
     if _option(config, SWEEP):
         from reseller_sandbox.testing.rerun import SweepingTests, parse_sweep
 

@@ -17,10 +17,11 @@ from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
 from reseller_sandbox.control.catalogue import RESOURCES
-from reseller_sandbox.control.resource import Operation
+from reseller_sandbox.control.resource import Operation, operations_by_id
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.remote import HttpTransport, Unreachable
 from reseller_sandbox.sandbox import Sandbox
+from reseller_sandbox.values.parameters import object_shape
 from reseller_sandbox.web.interface import Endpoint
 from reseller_sandbox.web.interfaces import public_interfaces
 
@@ -141,10 +142,9 @@ def _tool(name: str, about: str, schema: Mapping[str, Any], *, reads: bool) -> t
 
 def _control_tools() -> Iterator[Tool]:
     """Yield a tool for each control operation except streams, which do not end."""
-    for resource in RESOURCES.values():
-        for operation in resource.operations():
-            if operation.sort != "stream":
-                yield _control_tool(operation)
+    for operation in operations_by_id(RESOURCES.values()).values():
+        if operation.sort != "stream":
+            yield _control_tool(operation)
 
 
 def _control_tool(operation: Operation) -> Tool:
@@ -152,15 +152,7 @@ def _control_tool(operation: Operation) -> Tool:
         assert isinstance(sandbox.transport, HttpTransport)
         return sandbox.transport.answer(operation, arguments), False
 
-    properties = {
-        parameter.name: {
-            **parameter.kind.shape,
-            "description": operation.descriptions.get(parameter.name, ""),
-        }
-        for parameter in operation.parameters
-    }
-    required = [parameter.name for parameter in operation.parameters if parameter.required]
-    schema = {"properties": properties, "required": required, "additionalProperties": False}
+    schema = object_shape(operation.parameters)
     reads = operation.sort == "read"
     declaration = _tool(operation.id, operation.description, schema, reads=reads)
     return Tool(declaration, reads, call, tries=operation.resource.name not in _WITHOUT_MONEY)

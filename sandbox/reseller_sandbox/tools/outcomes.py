@@ -127,12 +127,10 @@ class Outcome(Struct, frozen=True):
         """Return the changes that one request made."""
         return [effect for change in request.changes for effect in self.describer.effects(change)]
 
-    def lines(self) -> Counter[str]:
-        """Return lines for a report, with counts: the effects of the run and the program's orders."""
-        lines = Counter(f"the program says: an order of {order}" for order in self.ended.view or ())
-        for effect, count in self.effects.items():
-            lines[str(effect)] += count
-        return lines
+    def lines(self) -> list[str]:
+        """Return the effects of the run and the program's orders as sorted lines of a report."""
+        orders = (f"the program says: an order of {order}" for order in self.ended.view or ())
+        return sorted([*orders, *map(str, self.effects.elements())])
 
 
 def advice_line(finding: Finding) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self, TypeVar
 
 from msgspec import Struct, convert, to_builtins
@@ -72,9 +72,3 @@ def files_of(recording: str | None, page: str | None) -> Iterator[str]:
         yield f"reseller-sandbox recording open {recording}"
     if page:
         yield f"page: {page}"
-
-
-def listed(entries: Sequence[str], most: int) -> str:
-    """Return the first ``most`` entries in one line, and the number of the other entries."""
-    more = f"; and {len(entries) - most} more" if len(entries) > most else ""
-    return "; ".join(entries[:most]) + more

@@ -136,10 +136,6 @@ Tell = Callable[[str, int | None], None]
 Program = Callable[["Sandbox"], Ended]
 
 
-class BadView(BadSetting):
-    """A program reports its orders in an invalid form."""
-
-
 #: A function that gets each report of a pytest process that a tool has started.
 _OnReport = Callable[[Mapping[str, Any]], object]
 
@@ -316,7 +312,7 @@ def function_program(function: Callable[[Sandbox], object]) -> Program:
         try:
             view = convert(said, tuple[ReportedOrder, ...]) if isinstance(said, list) else None
         except ValueError as problem:
-            raise BadView(f"the function returned an invalid list of orders: {problem}") from None
+            raise BadSetting(f"the function returned an invalid list of orders: {problem}") from None
         return Ended(0, "", stopwatch() - began, view)
 
     return program
@@ -353,13 +349,18 @@ def _with_relative_paths(said: Mapping[str, Any], folder: Path) -> Any:
 
 
 def _view_in(file: Path) -> tuple[ReportedOrder, ...] | None:
-    """Read the orders that a program reports in ``file``. Return None without a file. Raise ``BadView``."""
+    """Read the orders that a program reports in ``file``. Return None without a file.
+
+    Raise ``BadSetting`` if the file is invalid.
+    """
     try:
         return decode(file.read_bytes(), type=tuple[ReportedOrder, ...])
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as problem:
-        raise BadView(f"the program's list of orders, in the file of {VIEW}, is invalid: {problem}") from None
+        raise BadSetting(
+            f"the program's list of orders, in the file of {VIEW}, is invalid: {problem}"
+        ) from None
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

@@ -251,8 +251,8 @@ Both elements can be in the query string instead of the headers, under the same 
 
     def _bases(self, request: RequestContext) -> Iterator[str]:
         """Yield the base URLs that a client may have used, the likeliest first."""
+        yield request.base
         host = request.headers.get("Host", "")
-        yield f"{request.scheme}://{host}"
         other = "https" if request.scheme == "http" else "http"
         yield f"{other}://{host}"
         yield from (url.rstrip("/") for url in self.settings.public_urls)

@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Required, get_args, get_origin, get_type_hints, is_typeddict
 
 from msgspec import NODEFAULT, Struct
+from msgspec.structs import replace
 
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.values.kinds import MOST_MISTAKES, Kind, Mistake, Within, mapping, mistakes
@@ -202,7 +203,8 @@ def _declared(of: Any) -> tuple[Parameter, ...]:
         else:
             group = next((part for part in _metadata(hint) if isinstance(part, Group)), None)
             parameters += group.known() if group else declared(*get_args(hint))  # of Unpack
-    return tuple(parameters)
+    about = documented_parameters(of)
+    return tuple(replace(each, words=about.get(each.name, each.words)) for each in parameters)
 
 
 def _parameter(

@@ -78,8 +78,13 @@ def names_phrase(names: Iterable[str], noun: str) -> str:
     listed = list(names)
     if not listed:
         return f"there are no {noun}"
-    more = f" and {len(listed) - _MOST_PROBLEMS} more" if len(listed) > _MOST_PROBLEMS else ""
-    return f"there {'is' if len(listed) == 1 else 'are'} {', '.join(listed[:_MOST_PROBLEMS])}{more}"
+    return f"there {'is' if len(listed) == 1 else 'are'} {abridged(listed, _MOST_PROBLEMS)}"
+
+
+def abridged(words: Sequence[str], most: int) -> str:
+    """Return the first ``most`` of ``words``, joined by commas, and the number of the others."""
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
 
 
 def decimals_to_floats(value: object) -> object:
@@ -91,12 +96,10 @@ def decimals_to_floats(value: object) -> object:
     return float(value) if isinstance(value, Decimal) else value
 
 
-def complaint(problems: Sequence[str]) -> str:
-    """Return the first 20 of ``problems``, joined by semicolons, and the number of the others."""
-    shown = list(problems[:_MOST_PROBLEMS])
-    if len(problems) > _MOST_PROBLEMS:
-        shown.append(f"and {len(problems) - _MOST_PROBLEMS} more")
-    return "; ".join(shown)
+def complaint(problems: Sequence[str], most: int = _MOST_PROBLEMS) -> str:
+    """Return the first ``most`` of ``problems``, joined by semicolons, and the number of the others."""
+    more = [f"and {len(problems) - most} more"] if len(problems) > most else []
+    return "; ".join([*problems[:most], *more])
 
 
 T = TypeVar("T")

@@ -143,6 +143,11 @@ class RequestContext(Struct, dict=True):
 
     # The request as received
 
+    @property
+    def base(self) -> str:
+        """The address of the server, as the client wrote it in the Host header."""
+        return f"{self.scheme}://{self.headers.get('Host', '')}"
+
     def read_body(self) -> None:
         """Read the body, unless the request has none or its body has already been read."""
         if not self.body and ("CONTENT_LENGTH" in self.environ or "HTTP_TRANSFER_ENCODING" in self.environ):

@@ -13,9 +13,9 @@ from reseller_sandbox.registry.assumptions import Assumptions, spelt
 from reseller_sandbox.tools.calibrate import Deviation, calibrated
 from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.tools.calibrate.likeness import ABSENT, Difference
-from reseller_sandbox.tools.calibrate.report import named_places, shown
+from reseller_sandbox.tools.calibrate.report import in_words, named_places
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
-from reseller_sandbox.values.text_checks import plural, printable, shortened
+from reseller_sandbox.values.text_checks import plural, printable
 
 _INDEX = re.compile(r"\[\d+\]")
 
@@ -91,9 +91,7 @@ def _kind(difference: Difference) -> str:
 
 
 def _text(difference: Difference, value: Any) -> str:
-    if value is ABSENT:
-        return "nothing"
-    text = printable(shortened(shown(difference, value)))
+    text = in_words(difference, value)
     return text if difference.where != "HTTP status" else f"HTTP status {text}"
 
 

@@ -381,11 +381,12 @@ _COMMENT = re.compile(r"[*{}] ")
 
 def _of_curl(text: str) -> Iterator[Entry]:
     """Yield the exchanges in the output of ``curl -v``, which does not contain the body of a request."""
-    for match, end in _requests_in(text):
+    parts = _CURL.split(text)[1:]
+    for method, target, log in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
         sent: dict[str, str] = {}
         answered: dict[str, str] = {}
         status, body = 0, list[str]()
-        for line in text[match.end() : end].splitlines():
+        for line in log.splitlines():
             begin = _STATUS.match(line)
             name, _, value = line[2:].partition(": ")
             if begin is not None:
@@ -400,8 +401,8 @@ def _of_curl(text: str) -> Iterator[Entry]:
             yield _NO_REQUEST_BODY
         else:
             yield Exchange(
-                method=match[1],
-                url=f"//{sent.get('host', '')}{match[2]}",
+                method=method,
+                url=f"//{sent.get('host', '')}{target}",
                 headers=sent,
                 status=status,
                 answer_headers=answered,
@@ -415,9 +416,3 @@ def _first_value(text: str) -> str:
         return text[: json.JSONDecoder().raw_decode(text)[1]]
     except (ValueError, RecursionError):
         return text
-
-
-def _requests_in(text: str) -> Iterator[tuple[re.Match[str], int]]:
-    matches = list(_CURL.finditer(text))
-    ends = [match.start() for match in matches[1:]] + [len(text)]
-    return zip(matches, ends, strict=True)

@@ -13,7 +13,7 @@ from reseller_sandbox.server.secrecy import MASK, is_secret, text_masked
 from reseller_sandbox.tools.calibrate import Calibration, Determination, Deviation
 from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.tools.calibrate.likeness import ABSENT, Difference
-from reseller_sandbox.values.text_checks import plural, printable, shortened
+from reseller_sandbox.values.text_checks import abridged, plural, printable, shortened
 from reseller_sandbox.worlds.redact import masked
 
 #: Maximum number of differences of an exchange, and of unexplained exchanges, in the report.
@@ -140,14 +140,16 @@ def shown(difference: Difference, value: Any) -> Any:
     return text_masked(value) if isinstance(value, str) else masked(value)
 
 
+def in_words(difference: Difference, value: Any) -> str:
+    """Return a value of an answer for a report, with secrets masked."""
+    return "nothing" if value is ABSENT else printable(shortened(shown(difference, value)))
+
+
 def side_by_side(deviation: Deviation) -> Iterator[str]:
     """Yield an unexplained exchange as text, with the values of the service and of the sandbox."""
     yield f"{printable(deviation.exchange.place)}: {deviation.operation}"
     for each in deviation.differences[:_MOST]:
-        service, sandbox = (
-            "nothing" if value is ABSENT else printable(shortened(shown(each, value)))
-            for value in (each.service, each.sandbox)
-        )
+        service, sandbox = in_words(each, each.service), in_words(each, each.sandbox)
         yield f"  {printable(each.where)}: the service {service}, the sandbox {sandbox}"
     if len(deviation.differences) > _MOST:
         yield f"  and {len(deviation.differences) - _MOST} more"
@@ -161,5 +163,4 @@ def _values(determination: Determination) -> str:
 
 def named_places(places: Sequence[str]) -> str:
     """Return the first place, and the number of further places, as in ``a.har: entry 3 and 2 more``."""
-    more = f" and {len(places) - 1} more" if len(places) > 1 else ""
-    return printable(places[0]) + more if places else ""
+    return abridged([*map(printable, places)], 1)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -14,6 +13,7 @@ from msgspec import Struct
 
 from reseller_sandbox.registry.model import Flag, Purpose
 from reseller_sandbox.tools.calibrate.hints import hints, operations
+from reseller_sandbox.tools.calibrate.likeness import amount
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange, instant
 from reseller_sandbox.values.names import well_formed
 
@@ -217,13 +217,8 @@ def _servers(parts: Iterable[Any]) -> Iterator[str]:
 
 def _number(value: Any) -> Decimal | None:
     """Return a value as a positive number. Return None if it is not a positive number."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    with suppress(InvalidOperation):
-        number = Decimal(str(value))
-        if number.is_finite() and 0 < number < 10**9:
-            return number
-    return None
+    number = amount(value)
+    return number if number is not None and number.is_finite() and 0 < number < 10**9 else None
 
 
 class KnownState:

@@ -7,7 +7,6 @@ the results.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice, permutations
@@ -121,7 +120,7 @@ class _RunResult(NamedTuple):
     @property
     def changes(self) -> tuple[str, ...]:
         """The changes that the run made, as sorted lines of a report."""
-        return tuple(sorted(self.outcome.lines().elements()))
+        return tuple(self.outcome.lines())
 
 
 def _judged(runs: Sequence[_RunResult]) -> list[ExploredSchedule]:
@@ -214,7 +213,7 @@ class Explorer(Struct, kw_only=True):
                 for plan, run in map_(self._fair_run, plans):
                     tell(" ".join(plan.path), None)
                     if schedules.learn(plan, is_final=run is None) and run is not None:
-                        runs.append(run._replace(steps=plan.steps))
+                        runs.append(run)
         is_complete = not schedules.search()
         if not is_complete or self.part[1] > 1:
             runs += self._in_turns(schedules, runs)
@@ -259,8 +258,7 @@ class Explorer(Struct, kw_only=True):
             words = f"{missed} has no waiting request at its turn in {self.schedule!r}"
             raise ScheduleNotReached(words, run.ended)
         schedules.learn(plan)
-        runs = [run._replace(steps=plan.steps)]
-        schedule, *_ = _judged([*runs, *self._in_turns(schedules, runs)])
+        schedule, *_ = _judged([run, *self._in_turns(schedules, [run])])
         return Exploration(schedules=self._with_files([schedule]))
 
     def _in_turns(self, schedules: Schedules, runs: Sequence[_RunResult]) -> Iterator[_RunResult]:
@@ -269,7 +267,7 @@ class Explorer(Struct, kw_only=True):
         for turns in islice(permutations(seen), _TURNS):
             plan, run = self._fair_run(Plan(pick=in_turns(turns)))
             if run is not None and schedules.learn(plan):
-                yield run._replace(steps=plan.steps)
+                yield run
 
     def _fair_run(self, plan: Plan) -> tuple[Plan, _RunResult | None]:
         """Run a plan, and make sure that a failure is not the result of holding requests too long.
@@ -314,8 +312,7 @@ class Explorer(Struct, kw_only=True):
             with installed_turnstile(sandbox.app, sandbox.world) as turnstile:
                 ended, requests = self._both(sandbox, turnstile, plan)
             violations = own_violations(self.invariants, sandbox)
-            folder = self.folder if name else None
-            recording = write_recording(sandbox, folder, name) if folder is not None else ""
+            recording = write_recording(sandbox, self.folder, name) if self.folder and name else ""
             outcome = outcome_of(sandbox, ended)
         return _RunResult(
             steps=plan.steps,
@@ -337,7 +334,7 @@ class Explorer(Struct, kw_only=True):
         self, sandbox: Sandbox, turnstile: Turnstile, plan: Plan
     ) -> tuple[Ended, Sequence[HeldRequest]]:
         """Run the program on this thread, and release its requests on another thread."""
-        threads = Threads(threading.enumerate())
+        threads = Threads()
         with ThreadPoolExecutor(1) as beside:
             driving = beside.submit(self._release_requests, plan, turnstile, threads)
             try:
@@ -383,7 +380,7 @@ class Explorer(Struct, kw_only=True):
             requests = turnstile.waiting
             waiting = actors.name(requests)
             enough = len(waiting) >= self.actors
-            enough |= threads.all_wait(threading.enumerate(), requests, self.actors)
+            enough |= threads.all_wait(requests, self.actors)
             there = waiting.keys() >= expected if expected else enough
             there &= plan.next_up is None or plan.next_up in waiting
             known = expected is not None or plan.next_up is not None

@@ -322,14 +322,14 @@ def installed_turnstile(app: Flask, world: World) -> Iterator[Turnstile]:
 class Threads:
     """The threads that a program has started in this process."""
 
-    def __init__(self, before: Iterable[Thread]) -> None:
-        self._before = set(before)
+    def __init__(self) -> None:
+        self._before = set(threads())
         self._seen: set[Thread] = set()
 
-    def all_wait(self, present: Iterable[Thread], waiting: Iterable[HeldRequest], count: int) -> bool:
+    def all_wait(self, waiting: Iterable[HeldRequest], count: int) -> bool:
         """Whether each living thread has a waiting request, and there were at least ``count`` threads."""
         living = {
-            thread for thread in present if thread not in self._before and thread is not current_thread()
+            thread for thread in threads() if thread not in self._before and thread is not current_thread()
         }
         self._seen |= living
         lines = {request.line for request in waiting}

@@ -12,9 +12,9 @@ from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from reseller_sandbox.reports.findings import Case
-from reseller_sandbox.tools.report import Report, files_of, listed
+from reseller_sandbox.tools.report import Report, files_of
 from reseller_sandbox.tools.sweep.troubles import UNPREVENTABLE
-from reseller_sandbox.values.text_checks import plural
+from reseller_sandbox.values.text_checks import complaint, plural
 
 
 class SweepResult(StrEnum):
@@ -223,7 +223,7 @@ class SweepReport(Report, kw_only=True):
         if self.deeper:
             yield f"--depth 2 adds {plural(self.deeper, 'run')}: a second fault on recovery requests."
         if self.refused:
-            yield f"Refused without any fault: {listed(self.refused, _NAMED)}"
+            yield f"Refused without any fault: {complaint(self.refused, _NAMED)}"
         if self.unsteady:
             yield "Two runs without faults sent different requests, so the records are not compared."
 
@@ -237,7 +237,7 @@ class SweepReport(Report, kw_only=True):
 
 def _same(titles: Sequence[str]) -> Iterator[str]:
     """Yield the line "The same: …", which lists other runs with the same consequences."""
-    words = f"The same: {listed(titles, _ALSO)}"
+    words = f"The same: {complaint(titles, _ALSO)}"
     yield from wrap(words, 110, initial_indent="   ", subsequent_indent="   ", break_on_hyphens=False)
 
 

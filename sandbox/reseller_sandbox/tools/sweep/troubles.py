@@ -199,11 +199,6 @@ class Trouble(Struct, frozen=True, kw_only=True):
         """How to change the program, so that it survives this trouble."""
         return REMEDIES[(self.recovery or self).kind]
 
-    @property
-    def parts(self) -> tuple[Trouble, ...]:
-        """This trouble alone, or together with its second fault (``recovery``)."""
-        return (self,) if self.recovery is None else (self, self.recovery)
-
     def begin(self, world: Sandbox) -> None:
         """Prepare a world for the run. Raise ``Refused`` if the trouble is impossible in this world."""
         if self.start is not None:
@@ -211,8 +206,9 @@ class Trouble(Struct, frozen=True, kw_only=True):
             world.clock.set(self.start)
         # Add the second fault's rule first. In the opposite order, the request that the first fault affects
         # would not count for the second rule.
-        for trouble in reversed(self.parts):
-            trouble.arm(world)
+        if self.recovery is not None:
+            self.recovery.arm(world)
+        self.arm(world)
 
     def end(self, world: Sandbox) -> None:
         """Advance the clock at the end of the run, if the trouble has not advanced it during the run."""
@@ -227,15 +223,11 @@ class Trouble(Struct, frozen=True, kw_only=True):
         scheduled = [
             action
             for action in world.scheduled.list().scheduled
-            if action.after is not None and _is_ours(action.after)
+            if action.after is not None and _TRIGGER in str(action.after.get("fault", ""))
         ]
         return all(fault.applied for fault in faults) and all(
             action.applied and not action.refused for action in scheduled
         )
-
-
-def _is_ours(after: Mapping[str, Any]) -> bool:
-    return _TRIGGER in str(after.get("fault", ""))
 
 
 def numbered(records: Iterable[RequestRecord], known: Iterable[str]) -> list[SweptRequest]:
