@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from marshmallow import fields
 
+from reseller_sandbox.control.calls import command, python, word
 from reseller_sandbox.control.resource import Operation, operations_by_id
 from reseller_sandbox.control_http.endpoints import ControlCall, Nothing, about, extra_endpoint
 from reseller_sandbox.page.signing import programs
@@ -58,14 +58,14 @@ def _written(operation: Operation, arguments: Mapping[str, Any], server: str, wo
     rest = dict(arguments)
     path, query, body = operation.path_with(rest), "", ""
     if rest and operation.method == "GET":
-        query = "?" + urlencode({name: _word(value) for name, value in rest.items()})
+        query = "?" + urlencode({name: word(value) for name, value in rest.items()})
     elif rest:
         body = json.dumps(rest, ensure_ascii=False)
     prefix = f"/_worlds/{quote(world, safe='')}" if world else ""
     sandbox = f"connect({server!r}, world={world!r})" if world else "sandbox"
     return {
-        "Shell": _command(operation, arguments, world),
-        "Python": f"{sandbox}.{operation.id}({_python(operation, arguments)})",
+        "Shell": command(operation, arguments, world),
+        "Python": python(operation, arguments, sandbox),
         **programs(
             operation.method,
             server + prefix + path + query,
@@ -73,42 +73,3 @@ def _written(operation: Operation, arguments: Mapping[str, Any], server: str, wo
             {"Content-Type": "application/json"} if body else {},
         ),
     }
-
-
-def _command(operation: Operation, arguments: Mapping[str, Any], world: str) -> str:
-    words = ["reseller-sandbox", *operation.id.replace("_", "-").split(".")]
-    if world:
-        words += ["--world", world]
-    for parameter in operation.parameters:
-        if parameter.name not in arguments:
-            continue
-        value, name = arguments[parameter.name], parameter.name.replace("_", "-")
-        if parameter.place != "option":
-            words.append(_word(value))
-        elif isinstance(value, bool):
-            words.append(f"--{name}" if value else f"--no-{name}")
-        else:
-            words += [f"--{name}", _word(value)]
-    return shlex.join(words)
-
-
-def _word(value: Any) -> str:
-    """Return a JSON value as a word of a command. An object of plain texts becomes NAME=VALUE pairs."""
-    if isinstance(value, str):
-        return value
-    texts = value.items() if isinstance(value, dict) else ()
-    if texts and all(isinstance(text, str) and not {",", "="} & set(text) for _, text in texts):
-        return ",".join(f"{name}={text}" for name, text in texts)
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _python(operation: Operation, arguments: Mapping[str, Any]) -> str:
-    """Return the arguments of a Python call. After a missing argument, give each argument by name."""
-    words, is_complete = [], True
-    for parameter in operation.parameters:
-        if parameter.name not in arguments:
-            is_complete = False
-            continue
-        name = "" if is_complete and parameter.place != "option" else f"{parameter.attribute}="
-        words.append(f"{name}{arguments[parameter.name]!r}")
-    return ", ".join(words)

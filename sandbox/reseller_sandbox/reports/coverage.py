@@ -12,6 +12,7 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import contract
+from reseller_sandbox.control import calls
 from reseller_sandbox.control.catalogue import RESOURCES
 from reseller_sandbox.control.contract import matching_items
 from reseller_sandbox.control.resource import Operation
@@ -119,7 +120,7 @@ def page(report: Report) -> str:
 
 def shell(gap: Gap) -> list[str]:
     """Return the shell commands that fill a gap on a server with the packaged fixture."""
-    steps = [_command(step) for step in gap.needs]
+    steps = [calls.command(_operation(step), step.parameters) for step in gap.needs]
     return [*steps, *([_curl(gap.request)] if gap.request is not None else [])]
 
 
@@ -143,34 +144,8 @@ def _operation(step: Step) -> Operation:
     return next(operation for operation in RESOURCES[resource].operations() if operation.name == verb)
 
 
-def _placed(step: Step, *places: str) -> tuple[list[Any], dict[str, Any]]:
-    """Split the parameters of a call: values to pass by position (at ``places``), and values by name."""
-    placed = [parameter.name for parameter in _operation(step).parameters if parameter.place in places]
-    by_place = [step.parameters[name] for name in placed if name in step.parameters]
-    return by_place, {name: value for name, value in step.parameters.items() if name not in placed}
-
-
 def _called(step: Step) -> str:
-    by_place, by_name = _placed(step, "segment")
-    arguments = [*map(repr, by_place), *(f"{name}={value!r}" for name, value in by_name.items())]
-    return f"reseller_sandbox.{step.call}({', '.join(arguments)})"
-
-
-def _command(step: Step) -> str:
-    by_place, by_name = _placed(step, "segment", "argument")
-    words = ["reseller-sandbox", *step.call.split("."), *map(_word, by_place)]
-    for name, value in by_name.items():
-        flag = name.replace("_", "-")
-        words += (
-            [f"--{flag}" if value else f"--no-{flag}"]
-            if isinstance(value, bool)
-            else [f"--{flag}", _word(value)]
-        )
-    return shlex.join(words)
-
-
-def _word(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    return calls.python(_operation(step), step.parameters, "reseller_sandbox")
 
 
 def _curl(request: RequestToMake) -> str:
