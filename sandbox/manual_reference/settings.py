@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import block, code, prose, table
 from reseller_sandbox.config_sources import option, variable
-from reseller_sandbox.settings import ServerSettings, Settings, help_of
+from reseller_sandbox.settings import ServerSettings, Settings
 from reseller_sandbox.values.parameters import Parameter, declared
 
 _EXAMPLE = """\
@@ -52,5 +52,5 @@ def _row(setting: Parameter) -> Sequence[str]:
         code(option(setting)),
         code(variable(setting)),
         code(default),
-        prose(help_of(ServerSettings)[setting.name]),
+        prose(setting.words),
     )

@@ -20,13 +20,14 @@ from reseller_sandbox.registry.shards import ALONE, Shard
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.server.tls import BadCertificate, Certificate, Tls, certificate_of
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
-from reseller_sandbox.values.clock import WorldClock, instance_mark
+from reseller_sandbox.values.clock import instance_mark
 from reseller_sandbox.values.kinds import INSTANT
 from reseller_sandbox.web.access_control import require_guard
-from reseller_sandbox.web.interface import BodyLimits, Mount, endpoints_of
+from reseller_sandbox.web.interface import Mount, endpoints_of, max_body
 from reseller_sandbox.web.interfaces import PublicInterface, public_interfaces
 from reseller_sandbox.web.pipeline import TAKES_UNREAD, create_app
 from reseller_sandbox.worlds import Engine, Fixtures, Snapshot, World
+from reseller_sandbox.worlds.fixtures import begun
 from reseller_sandbox.worlds.world_dump import EngineDump, ReplayResult
 
 if TYPE_CHECKING:
@@ -53,8 +54,7 @@ def initial_snapshot(
         raise BadSetting(str(problem)) from problem
     assumed = profile_of(str(settings.profile)).with_values(seed.assume).with_values(settings.assumed)
     frozen = next((choice for choice in (settings.frozen, seed.frozen) if choice is not None), frozen)
-    clock = WorldClock(seed.now) if frozen else WorldClock(seed.now).run()
-    return Snapshot(seed.state, clock, assumed, seed.requests, seed.faults, seed.answers)
+    return begun(seed, assumed, frozen)
 
 
 def open_worlds(
@@ -126,7 +126,7 @@ def assemble(
     worlds: Engine, settings: Settings, resources: Mapping[str, type[Resource]] = RESOURCES
 ) -> Flask:
     """Return the Flask application that serves the API and the control ``resources``."""
-    return create_app(worlds, mounts(worlds, settings, resources), _body_limits(settings))
+    return create_app(worlds, mounts(worlds, settings, resources), settings)
 
 
 def mounts(
@@ -200,7 +200,7 @@ def server_of(
                 port=port,
                 certificate=certificate,
                 tls_port=tls.port if tls is not None else None,
-                max_body=_body_limits(settings).of,
+                max_body=partial(max_body, settings),
                 limit_connections=settings.max_connections,
                 when_unread=app.extensions[TAKES_UNREAD],
             )
@@ -210,7 +210,3 @@ def server_of(
                 server.stop()
     except BadCertificate as problem:
         raise BadSetting(str(problem)) from None
-
-
-def _body_limits(settings: Settings) -> BodyLimits:
-    return BodyLimits(settings.max_body, settings.max_control_body)

@@ -36,10 +36,11 @@ from reseller_sandbox.values.kinds import (
     json_value,
     mapping,
     matching,
+    mistakes,
     whole,
 )
 from reseller_sandbox.values.names import BadName, normalise
-from reseller_sandbox.values.parameters import declared, documented_parameters, read
+from reseller_sandbox.values.parameters import declared, read
 from reseller_sandbox.values.text_checks import complaint, nearest, shortened
 
 P = ParamSpec("P")
@@ -110,7 +111,7 @@ def profile_of(setting: str) -> Assumptions:
     try:
         return Assumptions().with_values(_profile_file(setting))
     except ValueError as problem:  # The file was valid when the setting was read, but has changed.
-        raise BadSetting(f"profile {problem}") from None
+        raise BadSetting(complaint(mistakes("profile", setting, problem))) from None
 
 
 def read_url(value: Any) -> str:
@@ -281,11 +282,6 @@ class Settings(ServiceSettings):
         short = {TOKEN_HEADERS: self.token_headers} if self.token_headers else {}
         return {**(self.assume or {}), **short}
 
-    @property
-    def own_names(self) -> Sequence[str]:
-        """Return the additional names in the server's TLS certificate."""
-        return getattr(self, "tls_names", ())
-
 
 @dataclass(frozen=True, kw_only=True)
 class ServerSettings(Settings):
@@ -328,11 +324,6 @@ class ServerSettings(Settings):
 
 #: The URL of a server with default settings.
 DEFAULT_URL = f"http://{ServerSettings.host}:{ServerSettings.port}"
-
-
-def help_of(typed: type) -> Mapping[str, str]:
-    """Return the help text of each setting, by the setting's name."""
-    return {name: line for base in typed.__mro__ for name, line in documented_parameters(base).items()}
 
 
 def configured(

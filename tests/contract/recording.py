@@ -140,11 +140,10 @@ def _v3(through: Through) -> Iterator[object]:
 
 
 def _control(through: Through) -> Iterator[object]:
-    sandbox = Sandbox(REGISTRY)
-    call = over_http(through(InProcess(sandbox.app)))
-    silent = over_http(InProcess(sandbox.app))
     for example in EXAMPLES:
-        sandbox.engine.start_over()
+        sandbox = Sandbox(REGISTRY)
+        call = over_http(through(InProcess(sandbox.app)))
+        silent = over_http(InProcess(sandbox.app))
         for name, parameters in example.before:
             if name == REQUEST:
                 sandbox.client().open(**parameters)

@@ -8,7 +8,7 @@ import click
 from msgspec import to_builtins
 
 from reseller_sandbox.cli.base import AS_JSON, Command, give_up, say_json
-from reseller_sandbox.settings import Settings, profile_of
+from reseller_sandbox.settings import profile_of
 from reseller_sandbox.tools.calibrate import calibrated, drift, report
 from reseller_sandbox.tools.calibrate.transcripts import read_transcript
 
@@ -58,7 +58,7 @@ def calibrate(
     journal find --json of a sandbox. - is standard input. The command sends no requests. With --fixture, it
     also finds assumptions that depend on prices, on terms and on earlier requests.
     """
-    profile = None if against is None else profile_of(str(Settings(profile=against).profile))
+    profile = None if against is None else profile_of(against)
     transcripts = [read_transcript(file, host) for file in files]
     exchanges = [exchange for transcript in transcripts for exchange in transcript.exchanges]
     if not exchanges:

@@ -17,7 +17,7 @@ from reseller_sandbox.fixture.format import example, json_schema
 from reseller_sandbox.fixture.generate import SPREADS, generate
 from reseller_sandbox.manual.diagram import mermaid
 from reseller_sandbox.registry.assumptions import catalogue, spelt
-from reseller_sandbox.settings import Settings, profile_of
+from reseller_sandbox.settings import profile_of
 from reseller_sandbox.values.kinds import Zone, choice, listed
 from reseller_sandbox.values.parameters import Parameter, kind_of, read
 from reseller_sandbox.values.text_checks import complaint, plural
@@ -137,7 +137,7 @@ def fixture_example() -> None:
 @AS_JSON
 def assumptions(chosen: str, as_json: bool) -> None:
     """List every assumption with its value, its accepted values and its description."""
-    listed = catalogue(profile_of(str(Settings(profile=chosen).profile)))
+    listed = catalogue(profile_of(chosen))
     if as_json:
         say_json(listed)
         return

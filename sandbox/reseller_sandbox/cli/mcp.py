@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 import click
@@ -11,6 +11,7 @@ import click
 from reseller_sandbox.cli.base import give_up
 from reseller_sandbox.cli.server_options import ConfiguredServerCommand
 from reseller_sandbox.remote import HttpTransport
+from reseller_sandbox.values import money
 from reseller_sandbox.values.extras import needs
 
 
@@ -25,12 +26,9 @@ class McpCommand(ConfiguredServerCommand):
 
 def _amount(context: click.Context, parameter: click.Parameter, word: str | None) -> Decimal | None:
     try:
-        amount = None if word is None else Decimal(word)
-    except InvalidOperation:
-        amount = Decimal("NaN")
-    if amount is not None and not (amount.is_finite() and amount >= 0):
-        raise click.BadParameter(f"{word!r} is not an amount such as 100.00", context, parameter)
-    return amount
+        return None if word is None else money.read_price(word, most=None)
+    except ValueError:
+        raise click.BadParameter(f"{word!r} is not an amount such as 100.00", context, parameter) from None
 
 
 @click.command(cls=McpCommand, named=("fixture", "profile"))

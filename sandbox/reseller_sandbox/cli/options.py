@@ -15,7 +15,7 @@ from reseller_sandbox.cli.base import Command
 from reseller_sandbox.config_sources import from_environment_and_file, from_words, merged, option, variable
 from reseller_sandbox.control.parameter_text import is_compound
 from reseller_sandbox.registry.limits import Limits
-from reseller_sandbox.settings import ServerSettings, ServiceSettings, Settings, help_of
+from reseller_sandbox.settings import ServerSettings, ServiceSettings, Settings
 from reseller_sandbox.values.kinds import MOST
 from reseller_sandbox.values.parameters import Parameter, declared, documented_parameters
 
@@ -39,8 +39,7 @@ class Options:
     @cached_property
     def click(self) -> list[click.Option]:
         """The options as objects of click."""
-        lines = help_of(ServerSettings)
-        return [_option(setting, lines[setting.name]) for setting in self._settings]
+        return [_option(setting) for setting in self._settings]
 
     def read(self, words: dict[str, Any]) -> dict[str, Any]:
         """Return the settings from the command line, the environment and a file.
@@ -82,7 +81,7 @@ class Configured(Command):
         return super().invoke(ctx)
 
 
-def _option(setting: Parameter, about: str) -> click.Option:
+def _option(setting: Parameter) -> click.Option:
     shape = setting.kind.shape
     extra = [f"env var: {variable(setting)}"]
     if setting.default not in (None, (), False):
@@ -90,7 +89,7 @@ def _option(setting: Parameter, about: str) -> click.Option:
     if "minimum" in shape:
         least, most = shape["minimum"], shape.get("maximum", MOST)
         extra.append(f"x>={least}" if most == MOST else f"{least}<=x<={most}")
-    return parameter_option(setting, option(setting), setting.name, f"{about}  [{'; '.join(extra)}]")
+    return parameter_option(setting, option(setting), setting.name, f"{setting.words}  [{'; '.join(extra)}]")
 
 
 def parameter_option(parameter: Parameter, flag: str, key: str, about: str) -> click.Option:

@@ -85,16 +85,16 @@ class Answers(Keyed[AnswerRecord]):
         sequence: canned.Responses = (),
     ) -> AnswerRecord:
         """Add an answer after the existing answers. Return the new answer."""
-        new = CannedAnswer(
-            path=path,
-            method=method,
-            request_body=request_body,
-            status=status,
-            headers=headers,
-            body=body,
-            content_type=content_type,
-            sequence=sequence,
-        )
+        new = {
+            "path": path,
+            "method": method,
+            "request_body": request_body,
+            "status": status,
+            "headers": headers,
+            "body": body,
+            "content_type": content_type,
+            "sequence": sequence or None,
+        }
         answer, answers = self._read(new), self._world.snapshot.answers
         if name in answers:
             raise Refused(ANSWER_EXISTS, answer=name)
@@ -129,7 +129,7 @@ class Answers(Keyed[AnswerRecord]):
             raise Refused(UNKNOWN_ANSWER, answer=name[:80], known=names_phrase(answers, "answers"))
         return answers[name]
 
-    def _read(self, answer: CannedAnswer | Mapping[str, Any]) -> CannedAnswer:
+    def _read(self, answer: Mapping[str, Any]) -> CannedAnswer:
         """Validate ``answer``, and convert it to a ``CannedAnswer``. Refuse with ``invalid_parameter``."""
         try:
             return read_answer(answer, self._local.words)

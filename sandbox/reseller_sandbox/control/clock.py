@@ -179,7 +179,6 @@ class Clock(Resource):
         INVALID_NAME,
         refusals.UNKNOWN_ACCOUNT,
         long=True,
-        one_of=("by", "days", "to", "until"),
         synonyms=("forward", "move", "tick", "sleep", "skip"),
     )
     def advance(
@@ -194,6 +193,8 @@ class Clock(Resource):
     ) -> ClockMove:
         """Move the clock forward. Every event that comes due happens at its own time.
 
+        Pass exactly one of ``by``, ``days``, ``to`` and ``until``.
+
         Args:
             by: The time to add: ``P30D``, ``90m``, or a number of seconds.
             days: The time to add, in days.
@@ -203,6 +204,9 @@ class Clock(Resource):
                 at a kind of event, set ``event``. You can add ``domain`` or ``account`` to ``event``.
             dry_run: Whether to only predict the events, without moving the clock.
         """
+        if [by, days, to, until].count(None) != 3:
+            problem = "clock.advance takes exactly one of by, days, to and until"
+            raise Refused(INVALID_PARAMETER, problems=problem)
         world = self._world
         distance = by if days is None else timedelta(days=days)
         return _clock_move(world, _advance_of(world.state, distance, to, until), limit, dry_run=dry_run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from reseller_sandbox.advice.finding import Finding, Severity
 from reseller_sandbox.advice.rules import RULES, advise
@@ -22,7 +22,6 @@ from reseller_sandbox.values.kinds import TEXT, Record, Switch, Within, choice
 from reseller_sandbox.values.parameters import refused
 from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.values.text_checks import nearest
-from reseller_sandbox.worlds import World
 from reseller_sandbox.worlds.journal import Tally
 
 #: For each item, at most this many requests are listed: the first that exercised the item.
@@ -64,7 +63,8 @@ class Assumptions(Keyed[Assumption]):
     @read()
     def list(self) -> AssumptionList:
         """Return every assumption with its value, default, accepted values and meaning."""
-        return _assumed(self._world)
+        catalogue = assumptions.catalogue(self._world.assumptions)
+        return AssumptionList(assumptions=tuple(Assumption(**fields) for fields in catalogue))
 
     @write()
     def set(
@@ -87,15 +87,7 @@ class Assumptions(Keyed[Assumption]):
             world.change(assumptions=base.with_values(assume or {}))
         except Within as invalid:
             raise refused(invalid.problems) from None
-        return _assumed(world)
-
-
-def _assumed(world: World) -> AssumptionList:
-    return AssumptionList(
-        assumptions=tuple(
-            Assumption(**cast(dict[str, Any], fields)) for fields in assumptions.catalogue(world.assumptions)
-        )
-    )
+        return self.list()
 
 
 class AdviceRule(Result, frozen=True, kw_only=True):

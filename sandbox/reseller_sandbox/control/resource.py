@@ -25,7 +25,7 @@ from typing import (
 from urllib.parse import quote
 
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused, Rule
-from reseller_sandbox.values.parameters import Parameter, declared, read_by, without_arguments
+from reseller_sandbox.values.parameters import Parameter, by_attribute, declared, read_by, without_arguments
 from reseller_sandbox.values.text_checks import Synonyms, decimals_to_floats, nearest
 
 if TYPE_CHECKING:
@@ -119,7 +119,6 @@ class Operation:
     sort: Sort
     refuses: tuple[Rule, ...] = ()
     long: bool = False
-    one_of: tuple[str, ...] = ()
     apart: bool = False
     synonyms: tuple[str, ...] = ()
     resource: type[Resource] = field(init=False)
@@ -188,16 +187,7 @@ class Operation:
     @property
     def description(self) -> str:
         """Return the docstring of the operation without the section on parameters."""
-        description = without_arguments(self.body)
-        if not self.one_of:
-            return description
-        *first, last = (f"``{name}``" for name in self.one_of)
-        return f"{description}\n\nPass exactly one of {', '.join(first)} and {last}."
-
-    @property
-    def _choice(self) -> str:
-        *first, last = self.one_of
-        return f"exactly one of {', '.join(first)} and {last}"
+        return without_arguments(self.body)
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a Python call by parameter name.
@@ -222,10 +212,7 @@ class Operation:
 
         Refuse with ``invalid_parameter``, naming every mistake.
         """
-        values = read_by(self.parameters, arguments)
-        if self.one_of and len(values.keys() & self.one_of) != 1:
-            raise Refused(INVALID_PARAMETER, problems=f"{self.id} takes {self._choice}")
-        return values
+        return read_by(self.parameters, arguments)
 
     def dump(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Convert ``values``, a result of ``read``, to JSON values."""
@@ -238,12 +225,8 @@ class Operation:
     def call(self, resource: Resource, values: Mapping[str, Any]) -> Any:
         """Run ``body`` in this process, which must hold the world, and return the result."""
         segments = [values[name] for name in self.segments]
-        named = {
-            parameter.attribute: values[parameter.name]
-            for parameter in self.parameters
-            if parameter.place != "segment" and parameter.name in values
-        }
-        return self.body(resource, *segments, **named)
+        others = [parameter for parameter in self.parameters if parameter.place != "segment"]
+        return self.body(resource, *segments, **by_attribute(others, values))
 
 
 class Resource:

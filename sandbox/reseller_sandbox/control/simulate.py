@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from datetime import datetime
 from functools import cached_property
-from typing import Annotated, Any, Concatenate, ParamSpec, Self, TypeVar, cast
+from typing import Annotated, Any, Concatenate, ParamSpec, Self, cast
 
 from msgspec.structs import replace
 
@@ -29,11 +29,9 @@ from reseller_sandbox.registry.stepwise import in_order
 from reseller_sandbox.values.kinds import TEXT, When, either
 from reseller_sandbox.values.matching import MATCH, Matching
 from reseller_sandbox.values.parameters import Parameter, declared
-from reseller_sandbox.worlds import World
 from reseller_sandbox.worlds.redact import masked
 
 P = ParamSpec("P")
-T = TypeVar("T")
 
 #: Descriptions of the parameters that name the subject of an action.
 _SUBJECTS = {
@@ -89,15 +87,8 @@ class Scheduled(Resource):
             draft.remove(action)
             return action
 
-        return scheduled_record(_transact(self._world, "scheduled.remove", work))
-
-
-def _transact(world: World, operation: str, work: Callable[[Draft], T]) -> T:
-    """Run ``work`` in a transaction, and return its result. Raise ``Refused`` if ``work`` refuses."""
-    outcome = world.transact(operation, work, operation=operation)
-    if outcome.refused is not None:
-        raise outcome.refused
-    return cast(T, outcome.result)
+        action, _ = self._world.transact("scheduled.remove", work, operation="scheduled.remove")
+        return scheduled_record(action)
 
 
 def scheduled_record(scheduled: ScheduledAction) -> ScheduledRecord:
@@ -152,7 +143,7 @@ class SimulatedAction(Operation):
             return timers.schedule(draft, self.name, parameters, at=at, after=match_after)
 
         with world.acting(self.id) as log:
-            result = _transact(world, self.id, work)
+            result, _ = world.transact(self.id, work, operation=self.id)
             if isinstance(result, ScheduledAction):
                 log.effect["scheduled"] = result.id
                 return SimulationResult(now=world.now(), events=(), scheduled=scheduled_record(result))

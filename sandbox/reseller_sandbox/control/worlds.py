@@ -6,7 +6,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, TypedDict, TypeVar, Unpack
+from typing import Annotated, Any, TypedDict, TypeVar, Unpack, cast
 
 from reseller_sandbox import refusals
 from reseller_sandbox.control.local_transport import LocalTransport
@@ -362,7 +362,8 @@ class History(Resource):
             fixture: The fixture, in YAML or as an object.
         """
         transport = self._local
-        branch = checkpoint_record(transport.worlds.load(transport.world, FIXTURE(fixture)))
+        worlds = transport.worlds
+        branch = checkpoint_record(worlds.restart(transport.world, worlds.fixtures.text(cast(Any, fixture))))
         accounts = account_records(transport.world.snapshot)
         return _world_time(LoadResult, transport.world, branch=branch, accounts=accounts)
 

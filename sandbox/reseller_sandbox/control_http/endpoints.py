@@ -12,9 +12,8 @@ from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.control.parameter_text import parse_text
 from reseller_sandbox.control.resource import ROOT, Operation, Resource
 from reseller_sandbox.refusals import INVALID_PARAMETER, MALFORMED_BODY, Rule
-from reseller_sandbox.values.parameters import Parameter
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.fields import Shape, schema_of
+from reseller_sandbox.web.fields import ParameterField, Shape, schema_of
 from reseller_sandbox.web.interface import Endpoint, Schemas, route
 
 if TYPE_CHECKING:
@@ -47,15 +46,6 @@ class PathName(fields.Raw):
 
     shape: Mapping[str, object] = {"type": "string"}
     route = "rest"
-
-
-class DocumentedParameter(fields.Raw):
-    """A field that only documents a parameter. The operation itself reads and checks the value."""
-
-    def __init__(self, parameter: Parameter) -> None:
-        metadata = {"description": parameter.words} if parameter.words else {}
-        super().__init__(required=parameter.required, data_key=parameter.name, metadata=metadata)
-        self.shape = dict(parameter.kind.shape)
 
 
 class OperationParameters(Schema):
@@ -103,7 +93,7 @@ def _schemas(operation: Operation) -> Schemas:
 
 def _schema(operation: Operation, *, in_path: bool) -> Schema:
     fields_by_name: Any = {
-        parameter.name: DocumentedParameter(parameter)
+        parameter.name: ParameterField(parameter)
         for parameter in operation.parameters
         if (parameter.place == "segment") is in_path
     }

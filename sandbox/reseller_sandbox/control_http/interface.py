@@ -14,6 +14,7 @@ from reseller_sandbox.control.resource import Resource
 from reseller_sandbox.control_http import documents, endpoints
 from reseller_sandbox.refusals import UNKNOWN_DOCUMENT, Refused, Rule
 from reseller_sandbox.registry.assumptions import Assumptions
+from reseller_sandbox.registry.state import Change
 from reseller_sandbox.settings import Settings
 from reseller_sandbox.web import errors
 from reseller_sandbox.web.access_control import HEADER, Gate
@@ -22,7 +23,7 @@ from reseller_sandbox.web.fields import dumped
 from reseller_sandbox.web.headers import HEADERS, WORLD
 from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoints_of, write, write_in_pieces
 from reseller_sandbox.web.interfaces import PublicInterface
-from reseller_sandbox.worlds import Engine, Outcome, World
+from reseller_sandbox.worlds import Engine, World
 
 #: The pause between two pieces of a stream is this number of seconds for each subscriber. With many
 #: subscribers, pieces become larger and rarer, so that other requests are not delayed.
@@ -123,12 +124,7 @@ class Control(Interface):
         more: Iterable[Endpoint],
     ) -> None:
         super().__init__(worlds, settings)
-        self.gate = Gate(
-            token=settings.control_token,
-            open=settings.control_open,
-            public_urls=settings.public_urls,
-            names=settings.own_names,
-        )
+        self.gate = Gate(settings)
         self.resources = resources
         self.public = public
         self._clients = clients
@@ -160,10 +156,12 @@ class Control(Interface):
             values["since"] = mark
         return values
 
-    def carry_out(self, request: RequestContext, endpoint: Endpoint, world: World) -> Outcome[Any]:
+    def carry_out(
+        self, request: RequestContext, endpoint: Endpoint, world: World
+    ) -> tuple[Any, list[Change]]:
         """Carry out the request without a lock, because an operation locks the world itself."""
         call = endpoints.ControlCall(LocalTransport(self.worlds, world), request.arguments, request, self)
-        return Outcome(endpoint.handle(call))
+        return endpoint.handle(call), []
 
     def accept(self, request: RequestContext, endpoint: Endpoint, result: Any) -> Answer:
         """Return ``result`` as a response: in JSON, as a stream, or unchanged if it is an ``Answer``."""

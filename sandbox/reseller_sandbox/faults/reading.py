@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import chain, count
 from typing import Any
 
 from msgspec import Struct
@@ -26,7 +25,7 @@ from reseller_sandbox.values.parameters import (
     without_arguments,
     written,
 )
-from reseller_sandbox.values.text_checks import decimals_to_floats, nearest
+from reseller_sandbox.values.text_checks import decimals_to_floats, nearest, unused
 
 
 class Preset(Struct, frozen=True):
@@ -219,7 +218,7 @@ def _rule(
         raw = {key: value for key, value in raw.items() if key in names_of(FaultRule)}
     values, wrong_values = read((*(declared(kind) if kind else ()), *declared(FaultRule)), raw)
     parts = by_attribute(declared(FaultRule), values)
-    name = parts.setdefault("name", _free(word if isinstance(word, str) else "rule", named))
+    name = parts.setdefault("name", unused(word if isinstance(word, str) else "rule", named))
     if name in named:
         wrong.append(Mistake(("name",), f"is the name of {named[name]}"))
     named.setdefault(name, at or "another rule")
@@ -229,12 +228,6 @@ def _rule(
         return None, wrong
     rule = FaultRule(kind=kind(**by_attribute(declared(kind), values)), **parts)
     return rule, [*wrong, *rule.kind.mistakes(), *_of_error(rule, vocabulary), *_of_phase(rule)]
-
-
-def _free(name: str, named: Mapping[str, str]) -> str:
-    """Return ``name``, with a number added if the name is taken."""
-    numbered = (f"{name}-{number}" for number in count(2))
-    return next(free for free in chain([name], numbered) if free not in named)
 
 
 def _with_instants(when: Any, now: datetime | None) -> tuple[Any, list[Mistake]]:

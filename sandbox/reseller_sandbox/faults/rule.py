@@ -228,17 +228,6 @@ class FaultBook(Struct, frozen=True):
             new = new.insert(rule.name, known.get(rule.name, _NO_COUNT))
         return replace(self, rules=rules, counts=new)
 
-    def holding(self, request: object) -> FaultBook:
-        """Return the book with ``request`` among the delayed requests."""
-        return replace(self, waiting=self.waiting.insert(request))
-
-    def released(self, request: object) -> FaultBook:
-        """Return the book without the delayed ``request``.
-
-        Raise KeyError if the request is not delayed.
-        """
-        return replace(self, waiting=self.waiting.remove(request))
-
     def without(self, strike: Strike) -> FaultBook:
         """Return the book without the counts of one request, as if the request had not arrived.
 

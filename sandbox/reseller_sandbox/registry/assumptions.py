@@ -344,7 +344,7 @@ def profile(name: str) -> Assumptions:
     return Assumptions().with_values(observed if name == "observed" else {})
 
 
-def catalogue(values: Assumptions) -> list[dict[str, object]]:
+def catalogue(values: Assumptions) -> list[dict[str, Any]]:
     """Return a description of each assumption as a JSON object.
 
     Each object has name, value, default, accepted values, observed value and description.

@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from reseller_sandbox.server.secrecy import target_masked
 from reseller_sandbox.values.clock import real_now
 from reseller_sandbox.values.parameters import Quiet
-from reseller_sandbox.values.text_checks import printable
+from reseller_sandbox.values.text_checks import cut, printable
 
 log = logging.getLogger("reseller_sandbox")
 
@@ -65,13 +65,9 @@ class LoggedRequest(Quiet, frozen=True):
 def as_text(line: LoggedRequest) -> str:
     """Return the log line of a request as plain text, for people."""
     took = f"{line.duration_seconds * 1000:.1f} ms"
-    target, note = _cut(line.target), _cut(printable(line.words.note))
+    target, note = cut(line.target, _LONGEST), cut(printable(line.words.note), _LONGEST)
     when = real_now().time().isoformat("seconds")
     return f"{when}  {line.status or '---'}  {line.method} {target}  {note}  {took}"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def as_json(line: LoggedRequest) -> str:

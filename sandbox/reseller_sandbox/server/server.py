@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 KEPT = 8
 _PART = 5
 
-__all__ = ["CannotListen", "LoggedRequest", "PortInUse", "Server", "Unread"]
-
 #: Seconds that ``Server.stop`` waits for ordinary responses in flight.
 STOP_GRACE = 1.0
 

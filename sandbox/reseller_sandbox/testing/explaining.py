@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 
-from reseller_sandbox.settings import Settings, profile_of
+from reseller_sandbox.settings import profile_of
 from reseller_sandbox.tools.calibrate import Calibration, calibrated, report
 from reseller_sandbox.tools.calibrate.transcripts import read_transcript
 
@@ -17,9 +17,9 @@ def expect_explained(*files: str | PathLike[str], profile: str | PathLike[str] =
     beside the sandbox's response. Raise ``BadSetting`` for an unusable profile, and ``UnusableTranscript``
     for an unusable file.
     """
-    profile_name = str(Settings(profile=str(profile)).profile)
+    base = profile_of(str(profile))
     exchanges = [exchange for file in files for exchange in read_transcript(Path(file)).exchanges]
-    calibration = calibrated(exchanges, profile_of(profile_name))
+    calibration = calibrated(exchanges, base)
     if deviations := calibration.deviations:
         lines = "\n".join(line for deviation in deviations for line in report.side_by_side(deviation))
         raise AssertionError(f"the profile {profile} does not explain:\n{lines}")

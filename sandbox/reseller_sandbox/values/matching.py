@@ -14,7 +14,7 @@ from reseller_sandbox.values.kinds import ANYTHING, SWITCH, TEXT, Kind, listed, 
 from reseller_sandbox.values.names import to_unicode, well_formed
 from reseller_sandbox.values.parameters import Also, record
 from reseller_sandbox.values.patterns import PATH, Glob, Path, any_matches
-from reseller_sandbox.values.text_checks import plain, require_whole_letters
+from reseller_sandbox.values.text_checks import plain, require_whole_letters, with_leaves
 
 #: The maximum number of headers, query parameters or body values in a condition.
 _KEYS = 50
@@ -72,19 +72,11 @@ def _read_glob(value: Any) -> Glob:
 
 def body_as_json(expected: Any) -> Any:
     """Return an expected body as JSON, with each glob as a string."""
-    if isinstance(expected, Glob):
-        return expected.text
-    if isinstance(expected, Mapping):
-        return {key: body_as_json(value) for key, value in expected.items()}
-    return [body_as_json(item) for item in expected] if isinstance(expected, list | tuple) else expected
+    return with_leaves(expected, lambda leaf: leaf.text if isinstance(leaf, Glob) else leaf)
 
 
-def _with_globs(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _with_globs(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_with_globs(item) for item in value]
-    return Glob(value) if isinstance(value, str) and {"*", "?"} & set(value) else value
+def _glob_if_any(leaf: Any) -> Any:
+    return Glob(leaf) if isinstance(leaf, str) and {"*", "?"} & set(leaf) else leaf
 
 
 _SINCE = "an instant, or the name of a request (r12)"
@@ -114,7 +106,7 @@ GLOBS_BY_NAME = table(
 )
 GLOBS_BY_PATH = table(
     PATH,
-    Kind({}, lambda value: _with_globs(ANYTHING.read(body_as_json(value))), body_as_json),
+    Kind({}, lambda value: with_leaves(ANYTHING.read(body_as_json(value)), _glob_if_any), body_as_json),
     1,
     _KEYS,
     says="an object of paths, each with a glob or another JSON value",

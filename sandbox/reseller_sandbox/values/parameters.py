@@ -135,21 +135,10 @@ def kind_of(annotated: Any) -> Kind[Any]:
     return next(part for part in _metadata(annotated) if isinstance(part, Kind))
 
 
-def words_of(annotated: Any) -> str:
-    """Return the description in an annotation, or an empty string if it has none."""
-    return next((part for part in _metadata(annotated) if isinstance(part, str)), "")
-
-
 class Also(Struct, frozen=True):
     """Part of an annotation: other names of a parameter, separated by spaces."""
 
     words: str
-
-
-def _synonyms_of(annotated: Any) -> tuple[str, ...]:
-    return tuple(
-        word for part in _metadata(annotated) if isinstance(part, Also) for word in part.words.split()
-    )
 
 
 def _metadata(annotated: Any) -> Iterator[Any]:
@@ -220,8 +209,10 @@ def _parameter(
     ``about`` holds the descriptions from the docstring, by parameter.
     """
     key = name.removesuffix("_")
-    words = words_of(hint) or about.get(key, "")
-    return Parameter(key, kind_of(hint), required, place, default, words, _synonyms_of(hint))
+    parts = list(_metadata(hint))
+    words = next((part for part in parts if isinstance(part, str)), about.get(key, ""))
+    synonyms = tuple(word for part in parts if isinstance(part, Also) for word in part.words.split())
+    return Parameter(key, kind_of(hint), required, place, default, words, synonyms)
 
 
 def _keys(about: Mapping[str, str], hints: Mapping[str, Any]) -> tuple[Parameter, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
+from itertools import chain, count
 from types import MappingProxyType
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 #: The number of characters of a word that a suggestion compares.
 COMPARED = 60
@@ -65,6 +66,12 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def unused(name: str, taken: Container[str]) -> str:
+    """Return ``name``, with a number added if the name is taken."""
+    numbered = (f"{name}-{number}" for number in count(2))
+    return next(free for free in chain([name], numbered) if free not in taken)
+
+
 def plural(count: int, word: str) -> str:
     """Return a count with its noun: ``1 year``, ``2 years``."""
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
@@ -89,11 +96,16 @@ def abridged(words: Sequence[str], most: int) -> str:
 
 def decimals_to_floats(value: object) -> object:
     """Return the JSON value ``value`` with each ``Decimal`` as a float."""
+    return with_leaves(value, lambda leaf: float(leaf) if isinstance(leaf, Decimal) else leaf)
+
+
+def with_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a JSON value with ``change`` applied to each part that is not an object or an array."""
     if isinstance(value, Mapping):
-        return {key: decimals_to_floats(item) for key, item in value.items()}
+        return {key: with_leaves(item, change) for key, item in value.items()}
     if isinstance(value, list):
-        return [decimals_to_floats(item) for item in value]
-    return float(value) if isinstance(value, Decimal) else value
+        return [with_leaves(item, change) for item in value]
+    return change(value)
 
 
 def complaint(problems: Sequence[str], most: int = _MOST_PROBLEMS) -> str:

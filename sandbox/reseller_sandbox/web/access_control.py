@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hmac
 import socket
-from collections.abc import Sequence
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -22,7 +21,7 @@ from werkzeug.http import parse_cookie
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.server.secrecy import host_masked, text_masked
-from reseller_sandbox.settings import BadSetting
+from reseller_sandbox.settings import BadSetting, Settings
 from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.web.context import RequestContext
 
@@ -65,21 +64,22 @@ def _cookie_name(request: RequestContext) -> str:
     return f"sandbox_page_{request.port}"
 
 
-class Gate(Quiet, frozen=True, kw_only=True):
+class Gate(Quiet, frozen=True):
     """Admits requests to the control interface, or refuses them.
 
-    ``token`` is the token that each request must send, or None. ``open`` admits every
-    client that reaches the server. ``public_urls`` are the public addresses of the service, whose pages
-    are admitted. ``names`` are the names in the server's certificate.
+    ``settings`` are the settings of the server: its control token, its public URLs, and the names in its
+    certificate.
     """
 
     #: The rules that the gate raises, in the order of the checks.
     RULES = (r.CROSS_SITE, r.FOREIGN_HOST, r.CONTROL_TOKEN_MISSING, r.CONTROL_TOKEN_WRONG)
 
-    token: str | None = None
-    open: bool = False
-    public_urls: Sequence[str] = ()
-    names: Sequence[str] = ()
+    settings: Settings
+
+    @property
+    def token(self) -> str | None:
+        """The token that each request must send, or None."""
+        return self.settings.control_token
 
     @property
     def page_word(self) -> str:
@@ -111,14 +111,17 @@ class Gate(Quiet, frozen=True, kw_only=True):
             return
         self._require_own_page(request)
         if self.token is None:
-            if not self.open:
+            if not self.settings.control_open:
                 self._require_own_host(request)
         elif request.path != HEALTH or request.prefix:
             self._require_token(request, self.token)
 
     def _require_own_page(self, request: RequestContext) -> None:
         origin = request.headers.get("Origin")
-        netlocs = [request.headers.get("Host", ""), *(urlsplit(url).netloc for url in self.public_urls)]
+        netlocs = [
+            request.headers.get("Host", ""),
+            *(urlsplit(url).netloc for url in self.settings.public_urls),
+        ]
         if origin is not None:
             scheme, _, place = origin.partition("://")
             if all(_place(place, scheme) != _place(netloc, scheme) for netloc in netlocs):
@@ -128,7 +131,7 @@ class Gate(Quiet, frozen=True, kw_only=True):
 
     def _require_own_host(self, request: RequestContext) -> None:
         host = request.headers.get("Host", "")
-        names = (*map(_host, self.public_urls), *self.names)
+        names = (*map(_host, self.settings.public_urls), *getattr(self.settings, "tls_names", ()))
         if can_be_registered(_name(host)) and _name(host) not in names:
             raise Refused(
                 r.FOREIGN_HOST, host=host_masked(host)[:80], settings=f"{_PUBLIC_URL} or --control-token"

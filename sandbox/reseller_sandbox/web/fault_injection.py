@@ -44,18 +44,20 @@ def before(request: RequestContext, world: World) -> Effects:
     """
     world.settle()
     request.before = world.snapshot
-    held = request.held
-    apply = _released(held, world) if held else _applied("before", request, world, Effects())
+    apply, faults = request.held, world.snapshot.faults
     if apply is None:
+        apply = _applied("before", request, world, Effects())
+        if apply.effects.wait:
+            _delay(apply, request, world)
+            raise Postponed(Again(apply.effects.wait, apply))
+    elif apply in faults.waiting:
+        faults = replace(faults, waiting=faults.waiting.remove(apply))
+        world.snapshot = replace(world.snapshot, faults=faults)
+        # If the world is rewound to this state, the counts of its faults must not include this request.
+        request.before = replace(world.snapshot, faults=faults.without(apply))
+    else:
         return Effects(cut=TcpClose())
-    # If the world is rewound to this state, the counts of its faults must not include this request.
-    if held is not None:
-        snapshot = world.snapshot
-        request.before = replace(snapshot, faults=snapshot.faults.without(held))
     effects = apply.effects
-    if effects.wait and held is None:
-        _delay(apply, request, world)
-        raise Postponed(Again(effects.wait, apply))
     request.begin(world)
     request.faults += apply.rules
     request.held_up = effects.wait
@@ -91,11 +93,11 @@ def twice(request: RequestContext, returned: str, execute: Callable[[], Answer])
 
 def _delay(apply: Strike, request: RequestContext, world: World) -> None:
     """Delay a request, and store the data with which the server can resume the request."""
-    snapshot = world.snapshot
-    matched = sum(count.matched for count in snapshot.faults.counts.values())
+    snapshot, faults = world.snapshot, world.snapshot.faults
+    matched = sum(count.matched for count in faults.counts.values())
     arrival = Arrival(snapshot.log.number, matched, request.at)
     apply.request = replace(request.entry(), arrived=arrival)
-    world.snapshot = replace(snapshot, faults=snapshot.faults.holding(apply))
+    world.snapshot = replace(snapshot, faults=replace(faults, waiting=faults.waiting.insert(apply)))
 
 
 def _applied(phase: Phase, request: RequestContext, world: World, effects: Effects) -> Strike:
@@ -105,15 +107,6 @@ def _applied(phase: Phase, request: RequestContext, world: World, effects: Effec
     if faults is not snapshot.faults:
         world.snapshot = replace(snapshot, faults=faults)
     return apply
-
-
-def _released(strike: Strike, world: World) -> Strike | None:
-    """Release a delayed request. Return None if a rewind has removed the request."""
-    faults = world.snapshot.faults
-    if strike not in faults.waiting:
-        return None
-    world.snapshot = replace(world.snapshot, faults=faults.released(strike))
-    return strike
 
 
 def past(world: World, commits: int) -> World:

@@ -410,10 +410,11 @@ def _part(value: Any, key: Any) -> Any:
 
 
 class ParameterField(fields.Raw):
-    """An optional key of a record, with the JSON Schema and the description of a parameter."""
+    """A key with the JSON Schema and the description of a parameter, which reads the value itself."""
 
     def __init__(self, parameter: Parameter) -> None:
-        super().__init__(metadata={"description": parameter.words})
+        metadata = {"description": parameter.words} if parameter.words else {}
+        super().__init__(data_key=parameter.name, required=parameter.required, metadata=metadata)
         self.shape = dict(parameter.kind.shape)
 
 

@@ -19,7 +19,7 @@ from reseller_sandbox.refusals import PLAIN, Refused, Rule, Wording
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contract import ApiOperation
 from reseller_sandbox.registry.model import Account, Purpose
-from reseller_sandbox.registry.state import Draft
+from reseller_sandbox.registry.state import Change, Draft
 from reseller_sandbox.registry.stepwise import json_pieces
 from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.server.delivery import Stream
@@ -36,7 +36,7 @@ from reseller_sandbox.web.errors import (
     status_of,
 )
 from reseller_sandbox.web.headers import HEADERS
-from reseller_sandbox.worlds import Engine, Outcome, World
+from reseller_sandbox.worlds import Engine, World
 
 if TYPE_CHECKING:
     from marshmallow import Schema
@@ -169,19 +169,9 @@ def is_control(path: str) -> bool:
     return _CONTROL.match(path) is not None
 
 
-class BodyLimits(Struct, frozen=True):
-    """The maximum sizes of request bodies in bytes."""
-
-    clients: int
-    control: int
-
-    def of(self, path: str) -> int:
-        """Return the maximum body size of a request to ``path`` in bytes."""
-        return self.control if is_control(path) else self.clients
-
-    def setting(self, path: str) -> str:
-        """Return the command-line option that sets the maximum body size for ``path``."""
-        return "--max-control-body" if is_control(path) else "--max-body"
+def max_body(settings: Settings, path: str) -> int:
+    """Return the maximum body size of a request to ``path`` in bytes."""
+    return settings.max_control_body if is_control(path) else settings.max_body
 
 
 def write(value: Any) -> bytes:
@@ -289,7 +279,9 @@ class Interface:
         values |= load(endpoint.schemas.body, request.object) if endpoint.schemas.body is not None else {}
         return values | request.path_arguments
 
-    def carry_out(self, request: RequestContext, endpoint: Endpoint, world: World) -> Outcome[Any]:
+    def carry_out(
+        self, request: RequestContext, endpoint: Endpoint, world: World
+    ) -> tuple[Any, list[Change]]:
         """Run the operation on a draft of ``world``, which may be a past state."""
         sender, ignored = request.sender, list[str]()
         if not endpoint.reads:
@@ -301,10 +293,10 @@ class Interface:
 
         # The due events of the request's own world were carried out when the request began.
         settled = world is request.world
-        outcome = world.transact(request.cause, work, request.relied_on, endpoint.id, settled=settled)
-        if ignored:
+        try:
+            return world.transact(request.cause, work, request.relied_on, endpoint.id, settled=settled)
+        finally:
             request.ignore(ignored)
-        return outcome
 
     def accept(self, request: RequestContext, endpoint: Endpoint, result: Any) -> Answer:  # noqa: ARG002
         """Return the answer to a request that succeeded: ``result``, converted by the endpoint's schema."""

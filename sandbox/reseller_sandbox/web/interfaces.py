@@ -109,9 +109,9 @@ def named_interface(name: str) -> PublicInterface:
     try:
         interface: Any = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as problem:
-        raise ValueError(f"interface {name[:80]!r} cannot be loaded: {problem}") from None
+        raise BadSetting(f"interface {name[:80]!r} cannot be loaded: {problem}") from None
     if not isinstance(interface, PublicInterface):
-        raise ValueError(f"interface {name[:80]!r} is not a PublicInterface")
+        raise BadSetting(f"interface {name[:80]!r} is not a PublicInterface")
     return interface
 
 
@@ -124,10 +124,7 @@ def public_interfaces(more: tuple[str, ...] = ()) -> tuple[PublicInterface, ...]
     registered = (entry.value for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name))
     by_name: dict[str, PublicInterface] = {}
     for name in dict.fromkeys((*OWN, *registered, *more)):
-        try:
-            interface = named_interface(name)
-        except ValueError as problem:
-            raise BadSetting(str(problem)) from None
+        interface = named_interface(name)
         if interface.name in by_name:
             raise BadSetting(f"interface {name[:80]!r} has the name {interface.name!r} of another interface")
         by_name[interface.name] = interface

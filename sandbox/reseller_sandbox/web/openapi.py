@@ -255,7 +255,7 @@ class Converter(OpenAPIConverter):
         """Return the JSON Schema of an object, with description and required keys."""
         described: dict[str, Any] = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]
         instance = resolve_schema_instance(schema)
-        words = _plain(docstring(getattr(instance, "record", type(instance))).partition("\n\n")[0])
+        words = _plain(docstring(type(instance)).partition("\n\n")[0])
         if isinstance(instance, Shape):
             described["required"] = self._required(instance, described)
             described |= _either(instance.alternatives)

@@ -37,12 +37,13 @@ from reseller_sandbox.server.delivery import Again, Env
 from reseller_sandbox.server.log import log_failure
 from reseller_sandbox.server.messages import Unread
 from reseller_sandbox.server.secrecy import host_masked
+from reseller_sandbox.settings import Settings
 from reseller_sandbox.web import canned_answers, fault_injection
 from reseller_sandbox.web import headers as names
 from reseller_sandbox.web.application import Application, Views, WholeResponse
 from reseller_sandbox.web.context import ENV_WORLD, RequestContext
 from reseller_sandbox.web.fault_injection import NO_ANSWER, Postponed
-from reseller_sandbox.web.interface import Answer, BodyLimits, Endpoint, Interface, Mount
+from reseller_sandbox.web.interface import Answer, Endpoint, Interface, Mount, is_control, max_body
 from reseller_sandbox.web.unmatched import Unmatched
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.world import Busy, hurried
@@ -62,12 +63,12 @@ _http_date = lru_cache(maxsize=256)(http_date)
 UNANSWERED = 503
 
 
-def create_app(worlds: Engine, mounts: Sequence[Mount], limits: BodyLimits) -> Flask:
+def create_app(worlds: Engine, mounts: Sequence[Mount], settings: Settings) -> Flask:
     """Return a WSGI application that serves ``mounts`` over ``worlds``.
 
     ``limits`` are the maximum sizes of request bodies.
     """
-    pipeline = Pipeline(worlds, mounts, limits)
+    pipeline = Pipeline(worlds, mounts, settings)
     app = Application("reseller_sandbox", mounts, partial(_views, pipeline))
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.register_error_handler(Exception, pipeline.run_without_view)
@@ -93,10 +94,10 @@ def _view(pipeline: Pipeline, interface: Interface, endpoint: Endpoint, /, **arg
 class Pipeline:
     """Runs the operation of each request and returns the response."""
 
-    def __init__(self, worlds: Engine, mounts: Sequence[Mount], limits: BodyLimits) -> None:
+    def __init__(self, worlds: Engine, mounts: Sequence[Mount], settings: Settings) -> None:
         self.worlds = worlds
         self.mounts = mounts
-        self.limits = limits
+        self.settings = settings
         self._unmatched = Unmatched(mounts)
 
     def run_without_view(self, error: Exception) -> Response:
@@ -160,14 +161,15 @@ class Pipeline:
         environ = request.environ
         _require_host(environ)
         if Env.TOO_LARGE in environ or "CONTENT_LENGTH" in environ:
-            limit = self.limits.of(request.path)
+            limit = max_body(self.settings, request.path)
             if environ.get(Env.TOO_LARGE) or (get_content_length(environ) or 0) > limit:
-                raise Refused(r.BODY_TOO_LARGE, limit=limit, setting=self.limits.setting(request.path))
+                option = "--max-control-body" if is_control(request.path) else "--max-body"
+                raise Refused(r.BODY_TOO_LARGE, limit=limit, setting=option)
         name = environ.get(ENV_WORLD)
         if name is not None:
             request.world = self.worlds.get(name)
             if request.world is None:
-                raise self.worlds.unknown(name if len(name) <= 200 else f"{name[:197]}…")
+                raise self.worlds.unknown(name)
         request.read_body()
 
     def _authenticate(self, request: RequestContext, error: Exception | None) -> None:
@@ -243,22 +245,20 @@ class Pipeline:
         """Run the operation in ``world``. Return its result or its refusal as a response."""
         interface, endpoint = request.interface, request.endpoint
         try:
-            if request.rejected is not None or (endpoint is None and not request.canned):
-                raise request.rejected or Refused(r.INTERNAL_ERROR)
+            if request.rejected is not None:
+                raise request.rejected
             if not request.begun:
                 request.begin(world)
             if endpoint is None:
                 return canned_answers.respond(request, world)
             try:
                 request.arguments = interface.arguments(request, endpoint, world)
-                outcome = interface.carry_out(request, endpoint, world)
+                result, changes = interface.carry_out(request, endpoint, world)
             finally:
                 request.after = world.snapshot
-            if outcome.refused is not None:
-                raise outcome.refused
             request.carried_out = True
-            request.changes = outcome.changes
-            return interface.accept(request, endpoint, outcome.result)
+            request.changes = changes
+            return interface.accept(request, endpoint, result)
         except Refused as refused:
             return self._refuse(request, refused)
 

@@ -7,16 +7,6 @@ from reseller_sandbox.worlds.engine import Engine, Fork
 from reseller_sandbox.worlds.fixtures import Fixtures
 from reseller_sandbox.worlds.journal import Entry, RequestJournal
 from reseller_sandbox.worlds.snapshot import Snapshot
-from reseller_sandbox.worlds.world import Checkpoint, Outcome, World
+from reseller_sandbox.worlds.world import Checkpoint, World
 
-__all__ = [
-    "Checkpoint",
-    "Engine",
-    "Entry",
-    "Fixtures",
-    "Fork",
-    "Outcome",
-    "RequestJournal",
-    "Snapshot",
-    "World",
-]
+__all__ = ["Checkpoint", "Engine", "Entry", "Fixtures", "Fork", "RequestJournal", "Snapshot", "World"]

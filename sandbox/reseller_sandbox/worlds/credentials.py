@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from itertools import count
 from typing import TypeAlias
 
@@ -82,7 +81,8 @@ def renewed(
         account = state.accounts[client_id]
         for attempt in count():
             new = _drawn(account, source, number, attempt, shard)
-            if not is_taken(new) and not _is_here(new, holders):
+            is_free = all(holders.get(claim, client_id) == client_id for claim in claims(new))
+            if is_free and not is_taken(new):
                 break
         renewed_accounts.append(new)
         for claim in claims(new):
@@ -94,19 +94,8 @@ def claims(account: Account) -> tuple[Claim, Claim]:
     return (("key", account.key), ("token", account.token))
 
 
-def _is_here(account: Account, holders: Mapping[tuple[str, str], int]) -> bool:
-    own = account.client_id
-    return any(holders.get(claim, own) != own for claim in claims(account))
-
-
-@lru_cache(maxsize=4096)
-def _word(name: str) -> str:
-    """Return an account's name as a part of a credential: only letters, digits and hyphens."""
-    return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
-
-
 def _drawn(account: Account, source: str, number: int, attempt: int, shard: Shard) -> Account:
-    word = _word(account.name) or str(account.client_id)
+    word = re.sub(r"[^A-Za-z0-9]+", "-", account.name).strip("-") or str(account.client_id)
     again = f"/{attempt}" if attempt else ""
 
     credentials = {}

@@ -16,7 +16,7 @@ from reseller_sandbox import refusals as r
 from reseller_sandbox.fixture import FixtureError, added
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.contract import Contract
-from reseller_sandbox.registry.model import DEFAULT, OUTSIDE, Account
+from reseller_sandbox.registry.model import OUTSIDE, Account
 from reseller_sandbox.registry.shards import ALONE, Shard
 from reseller_sandbox.registry.state import State, account_with, own_accounts
 from reseller_sandbox.values.clock import stopwatch
@@ -60,10 +60,6 @@ class Index:
         """Return the world that has, or once had, the credential ``claim``, or None."""
         return self._claims.get(claim)
 
-    def _drop_claims(self, world: World) -> None:
-        # Make a new dictionary, because other threads may be reading the old one.
-        self._claims = {claim: holder for claim, holder in self._claims.items() if holder is not world}
-
     def forget(self, world: World, end: str) -> None:
         """Remove the claims of a deleted world. Remember the reason ``end`` for later error messages."""
         end = f"it was of the world {world.name}, which {end}"
@@ -73,12 +69,8 @@ class Index:
                 self._ends.move_to_end(credential)
         while len(self._ends) > MOST_REMEMBERED:
             self._ends.popitem(last=False)
-        self._drop_claims(world)
-
-    def restart(self, world: World) -> None:
-        """Drop the claims of a reset world, except those on its current credentials."""
-        self._drop_claims(world)
-        self.add(world)
+        # Make a new dictionary, because other threads may be reading the old one.
+        self._claims = {claim: holder for claim, holder in self._claims.items() if holder is not world}
 
     def remembered(self) -> tuple[tuple[tuple[Claim, str], ...], Mapping[str, str]]:
         """Return all claims with the names of their worlds, and also the reasons why worlds were deleted."""
@@ -149,7 +141,7 @@ class Fork(Struct, frozen=True, kw_only=True):
     and identifiers. Two worlds with the same seed generate the same ones.
     """
 
-    world: World | str = DEFAULT
+    world: World
     point: str = "now"
     fixture: str | None = None
     state: str | None = None
@@ -179,12 +171,11 @@ class Fork(Struct, frozen=True, kw_only=True):
     @property
     def parameters(self) -> dict[str, object]:
         """Return the source of the fork as the event log of the new world shows it."""
-        source = self.world if isinstance(self.world, str) else self.world.name
         if self.state is not None:
             return {"state": "given"}
         if self.fixture is not None:
             return {"fixture": self.fixture}
-        return {"world": source, "point": self.point}
+        return {"world": self.world.name, "point": self.point}
 
 
 def require_name(name: str, bare: str) -> None:
@@ -310,14 +301,13 @@ class Engine:
         end = self._index.end_of(credential)
         return Rejection(end or self.shard.elsewhere(credential) or NO_ACCOUNT)
 
-    def fork(self, request: Fork | None = None) -> World:
+    def fork(self, request: Fork) -> World:
         """Create the world that ``request`` describes. Give it its own credentials, and return it.
 
         The time grows only with the number of accounts. Refuse with ``too_many_worlds``, ``world_exists``,
         ``unknown_world``, ``invalid_fixture``, ``invalid_parameter``, ``too_many_faults``, and with
         ``set_back`` if ``now`` is before the time of the source.
         """
-        request = request or Fork()
         self._may_take(request.name)
         source, inherited = self._source(request)
         begin = request.applied(replace(source, log=EventLog(self.limits.max_events)))
@@ -352,15 +342,6 @@ class Engine:
             self._count = number
             self._take(world)
             return world, replay
-
-    def load(self, world: World, text: str | Mapping[str, Any]) -> Checkpoint:
-        """Restart ``world`` from a fixture.
-
-        Return the branch with its previous history. Credentials that another world has, or can go back
-        to, are replaced by new ones. Refuse with ``invalid_fixture`` and ``too_many_faults`` and change
-        nothing in this case.
-        """
-        return self.restart(world, self.fixtures.text(text))
 
     def restart(self, world: World, begin: Snapshot) -> Checkpoint:
         """Restart ``world`` from ``begin``, as ``load`` does.
@@ -397,18 +378,6 @@ class Engine:
             if world is self.default:
                 raise Refused(r.DEFAULT_WORLD)
             self._forget(world, "was deleted")
-
-    def start_over(self) -> None:
-        """Delete all forks and reset the default world to its very first state."""
-        with self._lock:
-            for world in list(self._by_name.values()):
-                if world is not self.default:
-                    self._forget(world, "was deleted")
-            self._count = 0
-            self.forget_exercises()
-        timeline.reset(self.default, original=True)
-        self.default.inherited = Inherited()
-        self._index.restart(self.default)
 
     def exercised(self) -> Tally:
         """Return the usage counts of all worlds, deleted ones included."""
@@ -451,8 +420,7 @@ class Engine:
             return self._bounded(self.fixtures.text(request.state, request.now)), Inherited()
         if request.fixture is not None:
             return self._bounded(self.fixtures.named(request.fixture, request.now)), Inherited()
-        world = self.find(request.world) if isinstance(request.world, str) else request.world
-        return timeline.point(world, request.point).snapshot, world.inherited
+        return timeline.point(request.world, request.point).snapshot, request.world.inherited
 
     def _bounded(self, begin: Snapshot) -> Snapshot:
         self.limits.require_room_for_faults(len(begin.faults.rules))

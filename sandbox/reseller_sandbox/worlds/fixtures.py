@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
@@ -50,23 +49,13 @@ class Fixtures(Struct):
             problem = f"{name[:80]!r} is not a packaged fixture; send the YAML as state instead"
             raise Refused(INVALID_FIXTURE, problems=problem)
         try:
-            return self.file(path or fixture.find(name), now)
-        except (Refused, FixtureError):
+            path = path or fixture.find(name)
+            read = partial(fixture.load, path, now=now, words=self.words)
+            return self._snapshot_of(f"file {path} {path.stat().st_mtime_ns}", now, read)
+        except (OSError, Refused, FixtureError):
             # Hide the original problem: it quotes the file, and remote clients must not read the file.
             problem = f"{name!r} became invalid after the start. Run reseller-sandbox fixture validate"
             raise Refused(INVALID_FIXTURE, problems=problem) from None
-
-    def file(self, path: Path, now: datetime | None = None) -> Snapshot:
-        """Return the initial snapshot of the fixture file ``path``.
-
-        Refuse with ``invalid_fixture``.
-        """
-        try:
-            version = path.stat().st_mtime_ns
-        except OSError:
-            version = 0
-        read = partial(fixture.load, path, now=now, words=self.words)
-        return self._snapshot_of(f"file {path} {version}", now, read)
 
     def text(self, text: str | Mapping[str, Any], now: datetime | None = None) -> Snapshot:
         """Return the initial snapshot of a fixture that is YAML text or a mapping.
@@ -90,9 +79,7 @@ class Fixtures(Struct):
 
     def _first(self, seed: Seed) -> Snapshot:
         frozen = self.frozen if seed.frozen is None else seed.frozen
-        clock = WorldClock(seed.now) if frozen else WorldClock(seed.now).run()
-        assumptions = self.base.with_values(seed.assume)
-        return Snapshot(seed.state, clock, assumptions, seed.requests, seed.faults, seed.answers)
+        return begun(seed, self.base.with_values(seed.assume), frozen)
 
     def written(self, snapshot: Snapshot) -> str:
         """Return ``snapshot`` as a fixture in YAML.
@@ -111,6 +98,12 @@ class Fixtures(Struct):
             snapshot.requests,
         )
         return fixture.dumps(seed)
+
+
+def begun(seed: Seed, assumed: Assumptions, frozen: bool) -> Snapshot:
+    """Return the initial snapshot of a world from a fixture."""
+    clock = WorldClock(seed.now) if frozen else WorldClock(seed.now).run()
+    return Snapshot(seed.state, clock, assumed, seed.requests, seed.faults, seed.answers)
 
 
 def _usable(load: Callable[[], Seed]) -> Seed:

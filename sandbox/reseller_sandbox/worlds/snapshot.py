@@ -201,10 +201,6 @@ class Snapshot(Quiet, frozen=True):
         clock = self.clock.caught_up()
         return self if clock is self.clock else replace(self, clock=clock)
 
-    def frozen(self) -> Snapshot:
-        """Return this snapshot with its clock frozen."""
-        return replace(self, clock=self.clock.freeze())
-
     def at(self, instant: datetime) -> Snapshot:
         """Return this snapshot with its clock at ``instant``."""
         clock = self.clock.at(instant)

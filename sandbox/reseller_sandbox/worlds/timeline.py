@@ -175,9 +175,9 @@ def seen(world: World, named: str) -> World | None:
         except Refused:
             return None
         snapshot, requests = checkpoint.snapshot, checkpoint.requests
+        snapshot = replace(snapshot, clock=snapshot.clock.freeze())
         past = World(f"{world.name}{AT}{named}", snapshot, world.limits, world.number)
         past.is_past = True
-        past.snapshot = snapshot.frozen()
         past.history, past.inherited = world.history, world.inherited
         entries = tuple(entry for entry in requests.entries if entry.number <= snapshot.requests)
         older = tuple(event for event in requests.older if event.number <= snapshot.log.number)

@@ -8,9 +8,8 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
 from threading import RLock, local
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reseller_sandbox.refusals import UNKNOWN_WORLD, Refused
@@ -93,14 +92,6 @@ class WorldLock:
                 self._waiting.popleft()()
 
 
-class Outcome(Struct, Generic[T]):
-    """The outcome of one request: its result or its refusal, and its changes."""
-
-    result: T | None = None
-    refused: Refused | None = None
-    changes: list[Change] = field(default_factory=list)
-
-
 class Checkpoint(Quiet, frozen=True):
     """A state that a world can go back to, and the requests until then.
 
@@ -134,8 +125,7 @@ class World:
     credentials of its accounts. ``inherited`` holds the credentials from its source world.
     """
 
-    def __init__(self, name: str, snapshot: Snapshot, limits: Limits | None = None, number: int = 0) -> None:
-        limits = limits or Limits()
+    def __init__(self, name: str, snapshot: Snapshot, limits: Limits, number: int = 0) -> None:
         self.name = name
         self.number = number
         #: Whether this world is a view of the past, made by ``timeline.seen``. A view refuses changes.
@@ -215,31 +205,24 @@ class World:
         operation: str = "",
         *,
         settled: bool = False,
-    ) -> Outcome[T]:
-        """Run ``work`` on a draft and commit it, or drop the draft if ``work`` refuses.
+    ) -> tuple[T, list[Change]]:
+        """Run ``work`` on a draft, and commit the draft. Return the result of ``work``, and the changes.
 
         Due events take effect first, unless ``settled`` says that they have. The assumptions that ``work``
-        reads are added to ``assumed``. Ledger entries name ``operation``. Any exception except ``Refused``
-        drops the draft and propagates.
+        reads are added to ``assumed``. Ledger entries name ``operation``. Any exception drops the draft and
+        propagates.
         """
         with self.lock:
             if not settled:
                 self.settle()
-            outcome: Outcome[T] = Outcome()
             read = assumed if assumed is not None else set()
             snapshot = self._snapshot
             assumptions = watched(snapshot.assumptions, read)
             draft = self.drafts(snapshot.state, snapshot.clock.instant, assumptions, cause, operation)
-            try:
-                outcome.result = work(draft)
-            except Refused as refused:
-                # Remove the traceback, because its frames keep the draft in memory.
-                outcome.refused = refused.with_traceback(None)
-            else:
-                outcome.changes = draft.changes()
-                if draft.state is not draft.base:
-                    self.snapshot = replace(self._snapshot, state=draft.result())
-            return outcome
+            result = work(draft)
+            if draft.state is not draft.base:
+                self.snapshot = replace(self._snapshot, state=draft.result())
+            return result, draft.changes()
 
     @contextmanager
     def undoing(self, *expected: type[Exception], journal: bool = False) -> Iterator[None]:

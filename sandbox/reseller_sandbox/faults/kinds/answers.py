@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, ClassVar
 
@@ -227,28 +227,15 @@ class RateLimit(FaultKind, frozen=True, kw_only=True):
 
     def apply(self, so_far: Effects, context: FaultContext) -> Effects | None:
         now = context.now if self.time == "world" else real_now()
-        account = context.request.account
-        current = self._window(context.windows, account, now)
+        windows, length = context.windows or {}, timedelta(seconds=self.window)
+        key = context.request.account or "" if self.per == "account" else ""
+        current = windows.get(key)
+        if current is None or not current.began <= now < current.began + length:
+            current = Window(now, 0)
         if current.used < self.limit:
-            later = Window(current.began, current.used + 1)
-            context.windows = {**(context.windows or {}), self._key(account): later}
+            context.windows = {**windows, key: Window(current.began, current.used + 1)}
             return None
-        left = self.left(context.windows, account, now)
+        left = max(1, math.ceil((current.began + length - now).total_seconds()))
         facts = {"limit": self.limit, "window": f"{self.window:g}", "left": left}
         refusal = NamedError(RATE_LIMITED.code, facts, 429, (("Retry-After", str(left)),))
         return replace(so_far, instead=refusal)
-
-    def left(self, windows: Mapping[str, Window] | None, account: str | None, now: datetime) -> int:
-        """Return the seconds until the account's window ends, for Retry-After."""
-        end = self._window(windows, account, now).began + timedelta(seconds=self.window)
-        return max(1, math.ceil((end - now).total_seconds()))
-
-    def _window(self, windows: Mapping[str, Window] | None, account: str | None, now: datetime) -> Window:
-        """Return the account's window at ``now``: the current one in ``windows``, or a new one."""
-        known = (windows or {}).get(self._key(account))
-        if known is None or not known.began <= now < known.began + timedelta(seconds=self.window):
-            return Window(now, 0)
-        return known
-
-    def _key(self, account: str | None) -> str:
-        return account or "" if self.per == "account" else ""
