@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from reseller_sandbox import Sandbox
-from tests.clients import Api, InProcess
+from reseller_sandbox import Sandbox, replay
+from tests.clients import Answer, Api, InProcess
 from tests.documented import documented
 
 REGISTRY = Path(__file__).parent / "data" / "registry.yaml"
@@ -28,6 +28,19 @@ def connect(sandbox: Sandbox, account: str = "main", *, checked: bool = True) ->
     """
     held, transport = sandbox.accounts[account], InProcess(sandbox.app)
     return Api(documented(transport) if checked else transport, BASE, held.key, held.secret)
+
+
+def create(api: Api, name: str = "new.com", years: int = 1, cost: object = None, **domain: object) -> Answer:
+    """Register a name over v3."""
+    body = {"domain": {"domainName": name, **domain}, "years": years, "purchaseCost": cost}
+    return api.post("/v3/domains/createDomain", body)
+
+
+def assert_replays(sandbox: Sandbox) -> Any:
+    """Replay the sandbox's own recording, which must come out the same. Return the result."""
+    replayed = replay(sandbox.recording.get().content)
+    assert replayed.identical, replayed.difference
+    return replayed
 
 
 def start_over(sandbox: Sandbox) -> None:

@@ -113,8 +113,17 @@ def dial(served: Sandbox, url: str) -> Iterator[Dialler]:
     dialler.close()
 
 
+@pytest.fixture
+def client(sandbox: Sandbox) -> Any:
+    return sandbox.client()
+
+
 def register(name: str, **more: Any) -> dict[str, Any]:
     return {"domain": {"domainName": name}, **more}
+
+
+def create(client: Any, name: str, **more: Any) -> Any:
+    return client.post("/v3/domains/createDomain", json=register(name, **more))
 
 
 def balance(sandbox: Sandbox) -> str:

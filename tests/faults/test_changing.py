@@ -12,11 +12,6 @@ BALANCE = "/v3/balance"
 FAULTS = "/_sandbox/faults"
 
 
-@pytest.fixture
-def client(sandbox: Sandbox) -> Any:
-    return sandbox.client()
-
-
 def statuses(client: Any, count: int) -> list[int]:
     return [client.get(BALANCE).status_code for _ in range(count)]
 

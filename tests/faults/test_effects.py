@@ -5,22 +5,11 @@ from __future__ import annotations
 from time import sleep
 from typing import Any
 
-import pytest
-
 from reseller_sandbox import Sandbox
-from tests.faults.conftest import balance, charges, register
+from tests.faults.conftest import balance, charges, create, register
 from tests.registry import Make
 
 BALANCE = "/v3/balance"
-
-
-@pytest.fixture
-def client(sandbox: Sandbox) -> Any:
-    return sandbox.client()
-
-
-def create(client: Any, name: str) -> Any:
-    return client.post("/v3/domains/createDomain", json=register(name))
 
 
 def test_a_duplicate_fault_renews_and_charges_twice(sandbox: Sandbox, client: Any) -> None:

@@ -11,18 +11,10 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Refused, Sandbox
+from tests.faults.conftest import create
 from tests.registry import Make
 
 BALANCE = "/v3/balance"
-
-
-@pytest.fixture
-def client(sandbox: Sandbox) -> Any:
-    return sandbox.client()
-
-
-def create(client: Any, name: str = "new.com", **more: Any) -> Any:
-    return client.post("/v3/domains/createDomain", json={"domain": {"domainName": name}, **more})
 
 
 def strikes(sandbox: Sandbox, requests: int = 60) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, Api, person
-from tests.registry import Make, connect, contents, edit, edit_name, edit_zone
+from tests.registry import Make, connect, contents, create, edit, edit_name, edit_zone
 from tests.v2.client import connect as connect_v2
 
 Check = Callable[[Sandbox, Api, Any], Answer]
@@ -39,11 +39,6 @@ def checks(name: str) -> Callable[[Check], Check]:
         return check
 
     return register
-
-
-def create(api: Api, name: str = "new.com", years: int = 1, cost: Any = None, **domain: Any) -> Answer:
-    body = {"domain": {"domainName": name, **domain}, "years": years, "purchaseCost": cost}
-    return api.post(CREATE, body)
 
 
 WIRE = ["name", "company-name", "address1", "city", "state", "zipcode", "country", "phone", "fax", "email"]

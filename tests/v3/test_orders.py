@@ -10,16 +10,11 @@ import pytest
 
 from reseller_sandbox import Refused, Sandbox
 from tests.clients import Answer, Api, InProcess, person
-from tests.registry import Make, assert_books_balance, balance, connect, contents, edit, edit_name
+from tests.registry import Make, assert_books_balance, balance, connect, contents, create, edit, edit_name
 from tests.v2.client import Client, refusal
 from tests.v2.client import connect as connect_v2
 
 D = "/v3/domains"
-
-
-def create(api: Api, name: str = "new.com", years: int = 1, cost: object = None, **domain: object) -> Answer:
-    body = {"domain": {"domainName": name, **domain}, "years": years, "purchaseCost": cost}
-    return api.post(f"{D}/createDomain", body)
 
 
 def ask(api: Api, name: str = "theirs.com", code: object = "let-me-in", **more: Any) -> Answer:
