@@ -18,6 +18,7 @@ from reseller_sandbox import connect
 from tests.clients import signature
 from tests.command import PROGRAM
 from tests.registry import REGISTRY
+from tests.security.conftest import TOKEN, serving
 
 CHECK = "/v3/domains/checkAvailability"
 CREATE = "/v3/domains/createDomain"
@@ -170,18 +171,12 @@ def test_a_server_with_a_json_log_prints_only_json_from_start_to_stop() -> None:
 
 
 def test_a_server_that_other_machines_can_reach_prints_no_secret() -> None:
-    command = [PROGRAM, "serve", "--port", "0", "--host", "0.0.0.0", "--control-token", "t", "--fixture"]
-    with subprocess.Popen([*command, str(REGISTRY)], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        lines = [process.stdout.readline()]
-        while "Ctrl-C" not in lines[-1]:
-            lines.append(process.stdout.readline())
-        process.send_signal(signal.SIGTERM)
-    shown = "".join(lines)
-    assert "Credentials are not shown, because other machines can reach this server." in shown
-    assert "main     1001       10000.00 USD" in shown
-    for word in ("main-key", "main-secret", "main-token"):
-        assert word not in shown
+    options = ("--port", "0", "--host", "0.0.0.0", "--control-token", TOKEN, "--fixture", str(REGISTRY))
+    with serving(*options) as shown:
+        assert "Credentials are not shown, because other machines can reach this server." in shown
+        assert "main     1001       10000.00 USD" in shown
+        for word in ("main-key", "main-secret", "main-token"):
+            assert word not in shown
 
 
 def test_the_text_log_omits_read_requests_of_the_page(text: LogRecord, programs: LogRecord) -> None:
