@@ -243,6 +243,7 @@ def test_few_requests_determine_a_non_default_assumption_value(subtests: pytest.
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # two minutes as measured
 def test_few_requests_determine_each_assumption_value(subtests: pytest.Subtests) -> None:
     rows = [("", name, requests) for name, requests in PROBES.items()]
     rows += [("default", name, requests) for name, requests in PRICED.items()]
