@@ -22,6 +22,7 @@ from reseller_sandbox.testing import EndlessWait, SandboxAdapter, SandboxTranspo
 from tests.clients import signature
 from tests.registry import BASE, REGISTRY
 from tests.testing.callers import ALL_CALLERS, CALLERS, Got
+from tests.waiting import wait_until
 
 HTTPS = "https://api.example.test"
 TOKEN = {"X-Auth-Token": "main-token"}
@@ -79,9 +80,7 @@ def test_a_too_long_or_incomplete_request_gets_the_same_refusal_in_process_and_o
                 with closing(CALLERS[client](sandbox, timeout)) as made:
                     got.append(made.call("GET", url + path, headers, b"", streamed=False))
             assert got[0] == got[1]
-            until = time.monotonic() + 60
-            while _count(served) < _count(local):
-                assert time.monotonic() < until
+            wait_until(lambda: _count(served) >= _count(local))
             there, within = (one.journal.find().requests for one in (served, local))
             assert [entry.outcome for entry in there] == [entry.outcome for entry in within]
 

@@ -243,11 +243,20 @@ def test_few_requests_determine_a_non_default_assumption_value(subtests: pytest.
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)  # two minutes as measured
-def test_few_requests_determine_each_assumption_value(subtests: pytest.Subtests) -> None:
-    rows = [("", name, requests) for name, requests in PROBES.items()]
-    rows += [("default", name, requests) for name, requests in PRICED.items()]
-    rows += [(fixture, name, requests) for name, (fixture, requests) in FOLLOWED.items()]
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param([("", name, requests) for name, requests in PROBES.items()], id="without a fixture"),
+        pytest.param([("default", name, requests) for name, requests in PRICED.items()], id="by prices"),
+        pytest.param(
+            [(fixture, name, requests) for name, (fixture, requests) in FOLLOWED.items()],
+            id="by earlier requests",
+        ),
+    ],
+)
+def test_few_requests_determine_each_assumption_value(
+    rows: Sequence[tuple[str, str, Sequence[Request]]], subtests: pytest.Subtests
+) -> None:
     for fixture, name, requests in rows:
         for value in values_of(name):
             check(subtests, fixture, name, value, requests)
