@@ -104,13 +104,13 @@ def _profile_file(value: Any) -> Mapping[str, object]:
 def profile_of(setting: str) -> Assumptions:
     """Return the assumptions of a profile: a packaged one or a file.
 
-    Raise ``BadSetting``.
+    Raise ``BadSetting`` if ``setting`` is neither, or if the file cannot be used.
     """
     if setting in PROFILES:
         return profile_called(setting)
     try:
         return Assumptions().with_values(_profile_file(setting))
-    except ValueError as problem:  # The file was valid when the setting was read, but has changed.
+    except ValueError as problem:
         raise BadSetting(complaint(mistakes("profile", setting, problem))) from None
 
 

@@ -86,7 +86,7 @@ class Protocol(HttpToolsProtocol):
         # Whether the client sent the current request without waiting for the response to an earlier one.
         self.is_pipelined = False
         # The request that is being answered. Pipelined requests wait for it.
-        self.answered: RequestResponseCycle | None = None
+        self.running: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a new client. If there are too many connections, its first request gets 503."""
@@ -101,9 +101,9 @@ class Protocol(HttpToolsProtocol):
         """Record the end of the connection, and report an incomplete request."""
         super().connection_lost(exc)
         # uvicorn ends only the request that it read last. A pipelined request may be an earlier one.
-        if self.answered is not None and not self.answered.response_complete:
-            self.answered.disconnected = True
-            self.answered.message_event.set()
+        if self.running is not None and not self.running.response_complete:
+            self.running.disconnected = True
+            self.running.message_event.set()
         is_incomplete = not self.cycle.response_started if self.in_body else bool(self.head)
         if self.problem is None and is_incomplete:
             self.problem = INCOMPLETE
@@ -201,7 +201,7 @@ class Protocol(HttpToolsProtocol):
         self._answer_problem()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        self.answered = cycle
+        self.running = cycle
         if not self.is_pipelined:
             super()._start_asgi_task(cycle, app)
             return

@@ -410,7 +410,7 @@ def _part(value: Any, key: Any) -> Any:
 
 
 class ParameterField(fields.Raw):
-    """A key with the JSON Schema and the description of a parameter, which reads the value itself."""
+    """A key with the JSON Schema and the description of a parameter. It accepts any value."""
 
     def __init__(self, parameter: Parameter) -> None:
         metadata = {"description": parameter.words} if parameter.words else {}

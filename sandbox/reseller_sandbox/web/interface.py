@@ -282,7 +282,10 @@ class Interface:
     def carry_out(
         self, request: RequestContext, endpoint: Endpoint, world: World
     ) -> tuple[Any, list[Change]]:
-        """Run the operation on a draft of ``world``, which may be a past state."""
+        """Run the operation on a draft of ``world``, which may be a past state.
+
+        Return the result of the operation, and its changes. Raise ``Refused`` if it refuses.
+        """
         sender, ignored = request.sender, list[str]()
         if not endpoint.reads:
             world.require_present()

@@ -344,9 +344,10 @@ class Engine:
             return world, replay
 
     def restart(self, world: World, begin: Snapshot) -> Checkpoint:
-        """Restart ``world`` from ``begin``, as ``load`` does.
+        """Restart ``world`` from ``begin``. Return the branch with its previous history.
 
-        Refuse with ``too_many_faults``.
+        Credentials that another world has, or can go back to, are replaced by new ones. Refuse with
+        ``too_many_faults`` and change nothing in this case.
         """
         begin = self._bounded(begin)
         with world.lock, self._lock:
