@@ -10,29 +10,45 @@ PINS := sandbox/reseller_sandbox/deploy/requirements.txt
 # Compiled modules are kept, whatever the surroundings say: the tests start this package some hundred times.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Tests that need no port and no process of their own, for `make check`.
-QUICK := tests/units tests/lifecycle tests/time tests/v3
+# What is written by commands: `make accept` writes it anew.
+DERIVED := tests/golden/*.txt tests/golden/*.yaml sandbox/reseller_sandbox/manual/reference '*/examples.json'
 CHANGED = git diff --name-only --diff-filter=d HEAD -- '*.py'
 
-.PHONY: run check test test-all mutants pictures site lint format examples reference bench lock audit dist clean
+.PHONY: run check accept test slow whole test-all mutants pictures site lint format examples reference bench lock audit dist clean
 
 run: .venv/runs
 	$(BIN)/reseller-sandbox serve $(ARGS)
 
-# What to run after every edit: the lint of changed files, and quick tests.
+# What to run after every edit: the lint of changed files, and the tests that they can break. Each runs even if
+# another fails.
 check: .venv/ready
-	$(CHANGED) | xargs $(BIN)/ruff check --force-exclude pyproject.toml
-	$(CHANGED) | xargs $(BIN)/ruff format --check --force-exclude pyproject.toml
-	$(BIN)/pytest -n 2 -q $(QUICK) -m "not slow and not port"
+	@failed=0; \
+	$(CHANGED) | xargs $(BIN)/ruff check --force-exclude pyproject.toml || failed=1; \
+	$(CHANGED) | xargs $(BIN)/ruff format --check --force-exclude pyproject.toml || failed=1; \
+	$(BIN)/pytest -n 2 -q --dist worksteal $$($(BIN)/python -m tests.affected) || failed=1; \
+	exit $$failed
+
+# Writes anew what is derived from the package, and lists what changed, for review.
+accept: .venv/ready
+	$(BIN)/python -m tests.golden
+	$(BIN)/python -m tests.contract.recording
+	$(BIN)/python -m manual_reference
+	@echo "Look at each difference with git diff, because each one is a change that users see:"
+	@git --no-pager diff --stat=110 HEAD -- $(DERIVED)
 
 test: .venv/ready
 	$(BIN)/pytest -n auto $(ARGS)
 
-# The tests and, after them, what takes long: wheels, other Pythons, soaking. Property tests are run again with
-# a seed of their own and five times as many examples; SEED=N repeats the seed that was printed.
+# Wheels, other Pythons, soaking, and other tests that take long, with a sample of cases where there are many.
+slow: .venv/openapi/ready .venv/generators/ready
+	$(BIN)/pytest -n auto --dist worksteal -m slow
+
+# The slow tests with every case. Then the property tests with another seed and five times as many examples;
+# SEED=N repeats the seed that was printed.
 SEED := $(or $(SEED),$(shell date +%s))
-test-all: test .venv/openapi/ready
-	$(BIN)/pytest -n auto --dist loadfile -m slow
+test-all: test whole
+whole: .venv/ready
+	TESTS_WHOLE=1 $(MAKE) slow
 	@echo "Property tests with SEED=$(SEED)"
 	TESTS_SEED=$(SEED) $(BIN)/pytest -n auto -m "hypothesis and not slow" --hypothesis-seed=$(SEED)
 
@@ -40,6 +56,17 @@ test-all: test .venv/openapi/ready
 .venv/openapi/ready: .venv/ready
 	-command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix .venv/openapi \
 		@redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 && touch $@
+
+# Generators of clients and the MCP client for Node, in an environment of their own. Where npm is missing, the tests
+# of those for TypeScript and Node are skipped.
+.venv/generators/ready: .venv/ready
+	$(PYTHON) -m venv .venv/generators/python
+	.venv/generators/python/bin/pip install --quiet datamodel-code-generator==0.89.0 httpx==0.28.1 \
+		mypy==2.4.1 pydantic==2.14.3
+	-command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix .venv/generators \
+		openapi-typescript@7.13.0 openapi-fetch@0.14.1 @hey-api/openapi-ts@0.95.0 orval@7.13.2 zod@4.6.7 \
+		typescript@5.9.3 @types/node@20.19.0 @modelcontextprotocol/sdk@1.32.2
+	touch $@
 
 # Linter and type checker of the page's JavaScript. Where npm is missing, they are skipped.
 .venv/page/ready: .venv/ready

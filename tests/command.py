@@ -39,9 +39,14 @@ def _entry() -> Any:
     return entry.load()
 
 
-def run(*words: str, env: Mapping[str, str | None] | None = None, stdin: str = "") -> Done:
-    """Run the command in this process. ``env`` changes variables, None removes one."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+def run(
+    *words: str, env: Mapping[str, str | None] | None = None, stdin: str = "", codec: str = "utf-8"
+) -> Done:
+    """Run the command in this process. ``env`` changes variables, None removes one.
+
+    ``codec`` is the encoding of the output.
+    """
+    out, err = (io.TextIOWrapper(io.BytesIO(), codec, write_through=True) for _ in range(2))
     changed = {**os.environ, **(env or {})}
     environment = {name: value for name, value in changed.items() if value is not None}
     with (
@@ -55,7 +60,7 @@ def run(*words: str, env: Mapping[str, str | None] | None = None, stdin: str = "
             _entry()()
         except SystemExit as ended:
             code = ended.code
-    texts = (stream.buffer.getvalue().decode() for stream in (out, err))
+    texts = (stream.buffer.getvalue().decode(codec) for stream in (out, err))
     return Done(code if isinstance(code, int) else int(code is not None), *texts)
 
 

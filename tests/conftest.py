@@ -35,13 +35,6 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return (os.cpu_count() or 1) + int(is_quick)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that have one of the servers below."""
-    for item in items:
-        if {"_served", "_default"} & set(getattr(item, "fixturenames", ())):
-            item.add_marker("port")
-
-
 def pytest_collection_finish() -> None:
     """Let the collector of garbage pass over what stays to the end: ten thousand tests, and the package."""
     gc.collect()
@@ -62,6 +55,15 @@ def _every_entry_is_valid(request: pytest.FixtureRequest) -> Iterator[None]:
     for get in (documented(InProcess(app)) for app in apps):
         for world in get("GET", "/_sandbox/worlds", [], b"").json["worlds"]:
             get("GET", f"/_worlds/{world['name']}/_sandbox/journal?limit=1000", [], b"")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _suites_print_the_same_everywhere() -> Iterator[None]:
+    """Hide from the suites that tests run what makes pytest print more where a build runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("CI", "BUILD_NUMBER", "PYTEST_ADDOPTS"):
+            patch.delenv(name, raising=False)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -76,6 +76,11 @@ def commands(text: str) -> list[Block]:
     )
 
 
+def without_installation(text: str) -> str:
+    """Return the README without its commands that set up, in a clone and in a project."""
+    return re.sub(r"(?m)^(?:make |\. \.venv/|python3 -m venv |pip install |cd ).*\n", "", text)
+
+
 def python(text: str) -> list[Block]:
     return [block for block in blocks(text) if block.language == "python" and not block.file]
 

@@ -11,8 +11,11 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from copy import deepcopy
+from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar
 
+import reseller_sandbox
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, InProcess, Transport
 from tests.registry import contents, edit, edit_name
@@ -22,6 +25,37 @@ PREMIUM = {"registration": "500.00", "renewal": "300.00", "transfer": "200.00"}
 LEAVING = {"to": "other", "requested": "-1d"}
 
 Correction = Any
+
+REFERENCE = Path(reseller_sandbox.__file__).parent / "manual" / "reference"
+
+#: The refusals of every operation.
+COMMON = {
+    *("invalid_host", "body_too_large", "unknown_world", "credentials_missing", "unknown_key"),
+    *("signature_mismatch", "version_not_served", "token_missing", "unknown_token", "unsupported_encoding"),
+}
+
+
+@cache
+def declared(interface: str) -> dict[str, list[str]]:
+    """Return the refusals of each operation, in the order in which the reference declares its checks."""
+    page = REFERENCE / f"operations-{interface}.md"
+    sections = re.split(r"^## ", page.read_text("utf-8"), flags=re.MULTILINE)[1:]
+    rows = [
+        (section, re.search(r"^This operation can refuse with .*$", section, re.M)) for section in sections
+    ]
+    return {
+        section.partition("\n")[0]: re.findall(r"\(errors\.md#(\w+)\)", row[0]) if row else []
+        for section, row in rows
+    }
+
+
+def in_declared_order(visited: Iterable[str], operation: str) -> None:
+    """Assert that a climb met each refusal that the operation declares, at its declared place."""
+    expected = declared(operation.partition(".")[0])[operation]
+    met = list(dict.fromkeys(rule for rule in visited if rule not in COMMON))
+    missing, more = set(expected) - set(met), set(met) - set(expected)
+    remedy = f"give each a rung in the ladder of {operation}, at the place of its check"
+    assert met == expected, f"not on the ladder: {missing} ({remedy}); not declared: {more}"
 
 
 class Climb(ABC):
@@ -39,6 +73,7 @@ class Climb(ABC):
         self.prefix, self.host = "/_worlds/nowhere", "no host"
         self.body: Any = {}
         self.raw: bytes | None = BIG
+        self.encoding = "br"
         self.visited: list[str] = []
 
     @abstractmethod
@@ -106,7 +141,7 @@ def name(domain: str, **changes: Any) -> Correction:
 
 
 def balance(amount: str) -> Correction:
-    return lambda climb: climb.sandbox.simulate.adjust_balance("main", to=amount)
+    return lambda climb: climb.sandbox.accounts.set_balance("main", amount)
 
 
 def assume(assumption: str, value: str) -> Correction:

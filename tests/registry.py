@@ -100,7 +100,7 @@ def balance(sandbox: Sandbox, account: str = "main") -> Decimal:
 
 def assert_books_balance(sandbox: Sandbox) -> None:
     """Assert that each balance is its opening and its movements, and that nothing is refunded twice."""
-    ledger = sandbox.ledger.find(limit=10_000)
+    ledger = sandbox.ledger.list(limit=10_000)
     for account in sandbox.accounts.list().accounts:
         moved = sum(entry.amount for entry in ledger.entries if entry.account == account.name)
         assert account.balance == account.opening + moved, account.name
@@ -136,5 +136,5 @@ def assert_consistent(sandbox: Sandbox) -> None:
 
 def assert_unchanged(sandbox: Sandbox) -> None:
     """Assert that the latest request has changed nothing."""
-    (latest,) = sandbox.journal.find(limit=1).requests
+    (latest,) = sandbox.journal.list(limit=1).requests
     assert latest.changes == ()

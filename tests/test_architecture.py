@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from inspect import get_annotations
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 LAYERS = [parts.split(", ") for parts in ORDER.split(" ← ")]
 
 #: The packages from outside that refusals, values and registry may import.
-REGISTRY_MAY = {"rpds", "msgspec", "dateutil", "idna", "re2"}
+REGISTRY_MAY = {"rpds", "msgspec", "dateutil", "idna", "phonenumbers", "re2"}
 
 
 def part_of(file: Path) -> str:
@@ -104,6 +105,31 @@ def test_the_registry_imports_neither_http_nor_flask(file: Path) -> None:
     }
 
 
+#: A sentence of a docstring that begins with a name.
+_DESCRIBED = re.compile(r"(?:\A|\.\s+|\n\s*\n\s*)``([a-z_]\w*)``")
+
+#: A row of the section ``Args`` of a docstring.
+_ROW = re.compile(r"^    (\w+): ", re.MULTILINE)
+
+
+@of_each_file
+def test_a_docstring_of_a_class_describes_only_its_own_fields(file: Path) -> None:
+    """A sentence that begins with a name in backticks describes a field or a parameter of the class."""
+    module = ".".join(file.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
+    for node in ast.parse(file.read_text()).body:
+        docstring = ast.get_docstring(node) if isinstance(node, ast.ClassDef) else None
+        text, _, rows = (docstring or "").partition("\nArgs:\n")
+        described = [*_DESCRIBED.findall(text), *_ROW.findall(rows)]
+        if isinstance(node, ast.ClassDef) and described:
+            kind = getattr(importlib.import_module(module), node.name)
+            known = {name for each in kind.__mro__ for name in (*vars(each), *get_annotations(each))}
+            known.update(getattr(kind, "_declared_fields", ()))  # of a schema
+            known.update(each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute))
+            known.update(each.arg for each in ast.walk(node) if isinstance(each, ast.arg))
+            gone = [name for name in described if name not in known]
+            assert not gone, f"{node.name} has no {', '.join(gone)}, which its docstring describes"
+
+
 #: The beginnings of the paths where an interface may be named, each with a reason.
 MENTIONS = {
     "v3/": "the interface",
@@ -111,6 +137,7 @@ MENTIONS = {
     "web/interfaces.py": "the list of interfaces",
     "registry/assumptions.py": "the names of assumptions, which are public",
     "refusals/rules.py": "a sentence on the wire, with a remedy in the other interface",
+    "coverage/situations.py": "the calls that make a situation, as the manual shows them",
     "cli/main.py": "an example of a command, in a help text that loads no interface",
 }
 

@@ -23,6 +23,7 @@ from tests.documents import (
     run_script,
     run_tests,
     serving,
+    without_installation,
 )
 from tests.manual import FOLDER
 
@@ -30,7 +31,7 @@ TEXTS = {
     path.relative_to(FOLDER).with_suffix("").as_posix(): path.read_text("utf-8")
     for path in FOLDER.rglob("*.md")
 }
-TEXTS["README"] = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+TEXTS["README"] = without_installation((Path(__file__).parents[1] / "README.md").read_text("utf-8"))
 
 #: This page shows changes of the source, which a test of its own makes.
 OF_THE_SOURCE = "contribute/change-examples"

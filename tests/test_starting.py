@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from functools import cache
@@ -72,24 +71,6 @@ def test_libraries_are_not_imported_before_their_first_use(subtests: pytest.Subt
             ]
             assert moment == "the first request" or "marshmallow" not in loaded
             assert moment != "the help of a tool" or not {"flask", "yaml"} & loaded
-
-
-#: Runs the golden transcripts again, and prints the lines that differ.
-CHECK = ("-m", "tests.golden", "--check")
-ENVIRONMENTS = (
-    {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu"},
-    {"PYTHONHASHSEED": "4242", "TZ": "America/St_Johns", "LC_ALL": "C", "PYTHONUTF8": "1"},
-    {"PYTHONHASHSEED": "random", "TZ": "Pacific/Kiritimati", "PYTHONOPTIMIZE": "2"},
-)
-
-
-@pytest.mark.slow
-def test_the_golden_transcripts_are_the_same_in_any_environment(subtests: pytest.Subtests) -> None:
-    for environment in ENVIRONMENTS:
-        with subtests.test(**environment):
-            variables = {**os.environ, **environment}
-            done = subprocess.run([sys.executable, *CHECK], env=variables, capture_output=True, text=True)
-            assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_responses_after_a_reset_are_the_same_byte_for_byte() -> None:

@@ -1,7 +1,8 @@
 """How many examples property tests try, and which.
 
 ``make test`` tries the same few every time. ``make test-all`` sets TESTS_SEED to a seed that it prints: five
-times as many examples, others each time. What fails is kept in ``.hypothesis`` and tried first.
+times as many examples, others each time. What fails is kept in ``.hypothesis`` and tried first. It also sets
+TESTS_WHOLE: slow tests then try each of their cases, where ``make slow`` tries a sample.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 _MORE = 5
 
 THOROUGH = "TESTS_SEED" in os.environ
+
+#: Whether slow tests try each case, and not a sample.
+WHOLE = "TESTS_WHOLE" in os.environ
 
 
 def tries(count: int) -> int:

@@ -26,7 +26,8 @@ def page() -> Iterator[str]:
         "list of its commands. The page [Control operations](control-operations.md) describes these commands "
         "with their parameters."
     )
-    context = click.Context(main, info_name=_NAME, terminal_width=_WIDTH, max_content_width=_WIDTH)
+    settings = {**main.context_settings, "max_content_width": _WIDTH}
+    context = click.Context(main, info_name=_NAME, terminal_width=_WIDTH, **settings)
     yield from _help_of(main, context)
 
 

@@ -8,7 +8,7 @@ from manual_reference.markdown import block, code, listed, prose, table, type_of
 from manual_reference.results import called, parts, records
 from reseller_sandbox.control.catalogue import RESOURCES
 from reseller_sandbox.control.resource import Operation, Resource
-from reseller_sandbox.control_http.endpoints import operation_endpoints
+from reseller_sandbox.control_http.endpoints import endpoint_of
 from reseller_sandbox.refusals import INVALID_PARAMETER, Rule
 from reseller_sandbox.values.parameters import Parameter, docstring
 
@@ -48,7 +48,7 @@ def page(resource: type[Resource]) -> Iterator[str]:
     yield prose(words.strip())
     if example:
         yield block("pycon", f">>> {example}")
-    statuses = {row.id: row.status for row in operation_endpoints([resource])}
+    statuses = {row.id: row.status for row in map(endpoint_of, resource.operations())}
     for operation in resource.operations():
         yield f"## {operation.id}"
         interfaces = _interfaces(operation, statuses[f"control.{operation.id}"])

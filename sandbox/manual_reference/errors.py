@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import code, listed, prose, table
@@ -9,8 +10,12 @@ from reseller_sandbox import refusals
 from reseller_sandbox.refusals import RULES, Category, Rule
 from reseller_sandbox.v2 import errors as v2
 from reseller_sandbox.v2.interface import V2
+from reseller_sandbox.v3 import interface as v3
 from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.errors import STATUS
+
+#: A placeholder for a fact of a refusal, with its conversion.
+_FACT = re.compile(r"\{(\w+)(?:![rs])?(?::[^}]*)?\}")
 
 
 def documented() -> Sequence[v2.Documented]:
@@ -23,7 +28,7 @@ def page() -> Iterator[str]:
     yield "# Errors"
     yield "Every reason to refuse a request, with its message and its remedy."
     yield (
-        "A word in {braces} stands for a value. v3 and the control interface return the code of an error in "
+        "A word in *italics* stands for a value. v3 and the control interface return the code of an error in "
         "the key `error`, and the message in the key `message`. The control interface also returns the "
         "remedy in the key `remedy`. The HTTP status depends on the category of the error, unless the "
         "assumption [`v3.errors.http_status`](assumptions.md) is `always_200`. v2.0 returns the errors of "
@@ -46,9 +51,16 @@ def page() -> Iterator[str]:
 
 def _rule(rule: Rule) -> Iterator[str]:
     yield f"### {rule.code}"
-    yield f"{prose(rule.sentence)}  \nRemedy: {prose(rule.remedy)}."
+    yield f"{_message(rule, rule.sentence)}  \nRemedy: {_message(rule, rule.remedy)}."
     if users := [*_users(rule)]:
         yield f"This error can come from {listed(users)}."
+
+
+def _message(rule: Rule, template: str) -> str:
+    """Return a template of the rule as Markdown: in the words of v3, or of v2.0 if v3 never refuses so."""
+    is_v3 = rule in V3.common or any(rule in row.refuses for row in V3.endpoints)
+    text = (v3.WORDING if is_v3 else v2.WORDING).with_words(template)
+    return _FACT.sub(lambda fact: f"*{fact[1].replace('_', ' ')}*", prose(text))
 
 
 def _users(rule: Rule) -> Iterator[str]:

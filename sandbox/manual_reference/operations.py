@@ -97,7 +97,8 @@ def _keys(
             prepared = read(property_shape)
             resolved, path = _resolved(prepared, document), f"{within}.{name}" if within else name
             inner = resolved.get("items", prepared)
-            first = places.setdefault(_referred(inner), path) if _referred(inner) else path
+            is_object = _referred(inner) and "enum" not in _resolved(inner, document)
+            first = places.setdefault(_referred(inner), path) if is_object else path
             about = prose(resolved.get("description", ""))
             about += f" Its keys are those of `{first}`." if first != path else ""
             yield path, name in whole.get("required", ()), resolved, about
@@ -110,8 +111,9 @@ def _keys(
 def _without_null(shape: _Shape) -> _Shape:
     """Return a schema without null. In a request, null has the same meaning as a missing key."""
     if "anyOf" in shape:
-        (choice, _) = shape["anyOf"]
-        return {**choice, **{key: shape[key] for key in shape if key != "anyOf"}}
+        choices = [choice for choice in shape["anyOf"] if choice != {"type": "null"}]
+        common = {key: shape[key] for key in shape if key != "anyOf"}
+        return {**choices[0], **common} if len(choices) == 1 else {**common, "anyOf": choices}
     lists = {key: shape[key] for key in ("type", "enum") if isinstance(shape.get(key), list)}
     return {
         **shape,

@@ -23,9 +23,9 @@ def page() -> Iterator[str]:
     yield "Every setting of a sandbox and of a server, with its option, variable, default and purpose."
     yield (
         "You can give each setting as an option of `reseller-sandbox serve`, as an environment variable, or "
-        "as a key of the table `[tool.reseller_sandbox]` in a `pyproject.toml`. The settings marked ● are "
-        "also parameters of `Sandbox(...)` and of `@pytest.mark.reseller_sandbox(...)`. The other settings "
-        "apply only to a server."
+        "as a key of the table `[tool.reseller_sandbox]` in a `pyproject.toml`. In a variable, separate "
+        "several values with spaces. The settings marked ● are also parameters of `Sandbox(...)` and of "
+        "`@pytest.mark.reseller_sandbox(...)`. The other settings apply only to a server."
     )
     yield (
         "An argument takes precedence over an environment variable, a variable over the file, and the file "

@@ -32,8 +32,5 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     """Import a public name on first use, because a sandbox loads Flask."""
     if name in _WHERE:
-        from reseller_sandbox.server.collector import without_collections
-
-        with without_collections():  # because modules are never garbage
-            return getattr(import_module(_WHERE[name]), name)
+        return getattr(import_module(_WHERE[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import cache, partial
 from pathlib import Path
@@ -14,9 +14,10 @@ from werkzeug.exceptions import HTTPException
 from reseller_sandbox import fixture
 from reseller_sandbox.control.catalogue import RESOURCES
 from reseller_sandbox.control.resource import Resource
-from reseller_sandbox.registry.contract import Contract, Vocabulary
+from reseller_sandbox.registry.contract import Contract, JsonPlaces, Vocabulary
 from reseller_sandbox.registry.model import DEFAULT
 from reseller_sandbox.registry.shards import ALONE, Shard
+from reseller_sandbox.server.secrecy import secrecy_of
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.server.tls import BadCertificate, Certificate, Tls, certificate_of
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
@@ -33,7 +34,7 @@ from reseller_sandbox.worlds.world_dump import EngineDump, ReplayResult
 if TYPE_CHECKING:
     from werkzeug.routing import Map
 
-    from reseller_sandbox.web.interface import Endpoint, Interface
+    from reseller_sandbox.web.interface import Interface
 
 
 def initial_snapshot(
@@ -52,7 +53,7 @@ def initial_snapshot(
         )
     except fixture.FixtureError as problem:
         raise BadSetting(str(problem)) from problem
-    assumed = profile_of(str(settings.profile)).with_values(seed.assume).with_values(settings.assumed)
+    assumed = settings.assumed_over(profile_of(str(settings.profile)).with_values(seed.assume))
     frozen = next((choice for choice in (settings.frozen, seed.frozen) if choice is not None), frozen)
     return begun(seed, assumed, frozen)
 
@@ -68,7 +69,7 @@ def open_worlds(
 
     ``open_recording`` replays recordings. Raise ``BadSetting`` as ``initial_snapshot`` does.
     """
-    base = profile_of(str(settings.profile)).with_values(settings.assumed)
+    base = settings.assumed_over(profile_of(str(settings.profile)))
     more = tuple(settings.interfaces)
     is_frozen = frozen if settings.frozen is None else settings.frozen
     fixtures = Fixtures(base, is_frozen, str(settings.fixture), vocabulary(more))
@@ -78,7 +79,7 @@ def open_worlds(
         opened = [World(DEFAULT, initial_snapshot(settings, frozen=frozen), settings)]
     else:
         opened = [world.opened(settings) for world in dump.worlds]
-    worlds = Engine(opened[0], fixtures, operations, shard, open_recording)
+    worlds = Engine(opened[0], fixtures, operations, shard, open_recording, settings.header_prefix)
     if dump is not None:
         worlds.restore(dump, opened[1:])
     return worlds
@@ -101,6 +102,7 @@ def vocabulary(more: tuple[str, ...] = ()) -> Vocabulary:
         lambda: (operation.id for operation in contract(more)),
         lambda: {public.name: public.load().known_errors() for public in public_interfaces(more)},
         partial(_operation_at, more),
+        partial(_places_of, more),
     )
 
 
@@ -110,6 +112,16 @@ def _operation_at(more: tuple[str, ...], method: str, path: str) -> str | None:
         return str(_contract_routes(more).bind("").match(path, method)[0])
     except HTTPException:
         return None
+
+
+@cache
+def _places_of(more: tuple[str, ...], operation: str) -> JsonPlaces:
+    """Return the places in requests and answers of the operation with this id."""
+    from reseller_sandbox.web.places import places_of
+
+    interfaces = [public.load() for public in public_interfaces(more)]
+    found = ((each, endpoint) for each in interfaces for endpoint in each.endpoints)
+    return next(places_of(each, endpoint) for each, endpoint in found if endpoint.id == operation)
 
 
 @cache
@@ -137,10 +149,12 @@ def mounts(
 
     def control() -> Interface:
         from reseller_sandbox.control_http.interface import Control
+        from reseller_sandbox.manual import endpoints as manual
+        from reseller_sandbox.page import calls, page_session, reader, signing
+        from reseller_sandbox.page import endpoints as page
 
-        return Control(
-            worlds, settings, resources, public, lambda: [m.interface for m in clients], _extra_endpoints()
-        )
+        more = endpoints_of(manual, page, calls, page_session, reader, signing)
+        return Control(worlds, settings, resources, public, lambda: [m.interface for m in clients], more)
 
     clients = [
         Mount(declared.paths, declared.address, partial(_loaded, declared, worlds, settings))
@@ -151,15 +165,6 @@ def mounts(
 
 def _loaded(declared: PublicInterface, worlds: Engine, settings: Settings) -> Interface:
     return declared.load()(worlds, settings)
-
-
-def _extra_endpoints() -> Sequence[Endpoint]:
-    """Return the control endpoints that belong to no resource, such as the endpoints of the manual."""
-    from reseller_sandbox.manual import endpoints as manual
-    from reseller_sandbox.page import calls, page_session, reader, signing
-    from reseller_sandbox.page import endpoints as page
-
-    return endpoints_of(manual, page, calls, page_session, reader, signing)
 
 
 def tls_of(settings: ServerSettings) -> Tls | None:
@@ -202,7 +207,9 @@ def server_of(
                 tls_port=tls.port if tls is not None else None,
                 max_body=partial(max_body, settings),
                 limit_connections=settings.max_connections,
+                keep_alive=settings.keep_alive,
                 when_unread=app.extensions[TAKES_UNREAD],
+                secrecy=secrecy_of(settings.secret_names),
             )
             try:
                 yield server

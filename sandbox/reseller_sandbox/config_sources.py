@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.control.parameter_text import parse_text
 from reseller_sandbox.settings import FILE, FIXTURE, PROFILE, TOKEN_HEADERS, BadSetting, ServerSettings
+from reseller_sandbox.values.kinds import Kind
 from reseller_sandbox.values.parameters import Parameter, declared, read
 from reseller_sandbox.values.text_checks import close, complaint
 
@@ -53,7 +54,7 @@ def misspelt() -> Iterator[str]:
             yield f"{name} is not known here; did you mean {_PREFIX}{near[0]}?"
 
 
-def from_environment_and_file(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, Any]:
+def from_environment_and_file(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, object]:
     """Return the settings in ``known`` from the environment and ``pyproject.toml``.
 
     The search for the file begins in ``folder``, by default the working directory, and goes upwards. Raise
@@ -67,7 +68,7 @@ def from_environment_and_file(known: Sequence[Parameter], folder: Path | None = 
     return merged({name: in_file[name] for name in in_file if name in names}, from_environment(known))
 
 
-def merged(weaker: Mapping[str, Any], stronger: Mapping[str, Any]) -> dict[str, Any]:
+def merged(weaker: Mapping[str, object], stronger: Mapping[str, Any]) -> dict[str, object]:
     """Merge the settings of two sources. ``stronger`` takes precedence.
 
     Assumptions are merged one by one.
@@ -84,7 +85,7 @@ def merged(weaker: Mapping[str, Any], stronger: Mapping[str, Any]) -> dict[str, 
     return {**weaker, **stronger, **both}
 
 
-def from_environment(known: Sequence[Parameter]) -> dict[str, Any]:
+def from_environment(known: Sequence[Parameter]) -> dict[str, object]:
     """Return the settings from the environment. Ignore empty variables.
 
     Raise ``BadSetting``.
@@ -94,15 +95,17 @@ def from_environment(known: Sequence[Parameter]) -> dict[str, Any]:
 
 
 def from_words(
-    known: Sequence[Parameter], texts: Mapping[str, Any], spelt: Callable[[Parameter], str] = option
-) -> dict[str, Any]:
+    known: Sequence[Parameter], texts: Mapping[str, object], spelt: Callable[[Parameter], str] = option
+) -> dict[str, object]:
     """Read settings from text: from options or from environment variables.
 
     ``spelt`` returns the name of a setting for error messages. Raise ``BadSetting``.
     """
     names = {spelt(setting): setting.name for setting in known}
     spelt_texts = {
-        spelt(setting): _value(setting, texts[setting.name]) for setting in known if setting.name in texts
+        spelt(setting): value_of(setting.kind, texts[setting.name])
+        for setting in known
+        if setting.name in texts
     }
     values, mistakes = read([replace(setting, name=spelt(setting)) for setting in known], spelt_texts)
     if mistakes:
@@ -110,12 +113,12 @@ def from_words(
     return {names[name]: value for name, value in values.items()}
 
 
-def _value(setting: Parameter, words: Any) -> Any:
-    """Convert the text of a setting to a JSON value.
+def value_of(kind: Kind[Any], words: Any) -> object:
+    """Convert the text of a setting or an option to a JSON value, which ``kind`` reads.
 
     A list is several texts, or one with spaces.
     """
-    json_type = setting.kind.shape.get("type")
+    json_type = kind.shape.get("type")
     if json_type in ("array", "object"):
         parts = words.split() if isinstance(words, str) else list(words)
         pairs = [part.partition("=") for part in parts]
@@ -124,10 +127,10 @@ def _value(setting: Parameter, words: Any) -> Any:
         return {name.strip(): value.strip() for name, _, value in pairs}
     if json_type == "boolean" and isinstance(words, str):
         return _SWITCH.get(words.lower(), words)
-    return parse_text(setting.kind.shape, words) if isinstance(words, str) else words
+    return parse_text(kind.shape, words) if isinstance(words, str) else words
 
 
-def from_file(folder: Path) -> dict[str, Any]:
+def from_file(folder: Path) -> dict[str, object]:
     """Return the settings in the nearest ``pyproject.toml``.
 
     The search begins in ``folder`` and goes upwards. Only files with a table for this program count. Paths in
@@ -150,7 +153,7 @@ def from_file(folder: Path) -> dict[str, Any]:
     return {}
 
 
-def _table(path: Path) -> dict[str, Any] | None:
+def _table(path: Path) -> dict[str, object] | None:
     try:
         tool = tomllib.loads(path.read_bytes().decode()).get("tool", {})
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
@@ -165,7 +168,7 @@ def _table(path: Path) -> dict[str, Any] | None:
     raise BadSetting(f"{path}: [tool.{_TABLE}] must be a table")
 
 
-def _in_folder(folder: Path, value: Any, is_output: bool) -> Any:
+def _in_folder(folder: Path, value: Any, is_output: bool) -> object:
     """Resolve a path against ``folder`` if the file exists or is an output. Else return ``value``."""
     is_path = isinstance(value, str) and value and "\0" not in value
     return str(folder / value) if is_path and (is_output or os.path.isfile(folder / value)) else value

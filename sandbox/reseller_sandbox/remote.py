@@ -14,6 +14,7 @@ from decimal import Decimal
 from enum import Enum
 from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from selectors import EVENT_READ, DefaultSelector
 from socket import SHUT_RDWR
 from threading import RLock
 from types import NoneType, UnionType
@@ -24,10 +25,11 @@ from reseller_sandbox.control.parameter_text import parse_text
 from reseller_sandbox.control.resource import Operation, ReceivedRefusal, Subscription
 from reseller_sandbox.refusals import RULES
 from reseller_sandbox.registry.model import DEFAULT
-from reseller_sandbox.server.secrecy import text_masked
+from reseller_sandbox.server.secrecy import USUAL
 from reseller_sandbox.settings import BadSetting, read_url
-from reseller_sandbox.values.clock import parse_instant, stopwatch
+from reseller_sandbox.values.clock import parse_instant
 from reseller_sandbox.values.parameters import Parameter, field_names, is_record
+from reseller_sandbox.values.processes import PerProcess
 from reseller_sandbox.values.text_checks import require_whole_letters
 
 if TYPE_CHECKING:
@@ -47,9 +49,6 @@ _ALSO = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 #: account: ``RESELLER_SANDBOX_KEY_OTHER`` is the key of the account ``other``.
 KEY, SECRET, TOKEN = "RESELLER_SANDBOX_KEY", "RESELLER_SANDBOX_SECRET", "RESELLER_SANDBOX_TOKEN"
 
-#: Seconds after which the client reopens an idle connection, before the server closes it.
-_FRESH = 30.0
-
 
 def credentials_of(account: AccountRecord, suffix: str = "") -> dict[str, str]:
     """Return the environment variables with the credentials of an account."""
@@ -64,8 +63,8 @@ class Unreachable(ConnectionError):
 class HttpTransport:
     """Transport that carries out control operations on one world of the server at ``url``.
 
-    ``world`` is the name of the world. An empty name means the default world, or the world that ``url``
-    names if it ends with ``/_worlds/NAME``.
+    ``url`` can have a path, under which a proxy serves the sandbox. ``world`` is the name of the world. An
+    empty name means the default world, or the world that ``url`` names if it ends with ``/_worlds/NAME``.
     ``token`` is the server's control token, if it requires one. ``timeout`` is in seconds. ``authority`` is a
     file of certificates to trust. Raise ``BadSetting`` for an invalid address, world or file.
     """
@@ -81,8 +80,11 @@ class HttpTransport:
         try:
             self.url = read_url(url).rstrip("/")
         except ValueError as problem:
-            raise BadSetting(f"the server's address {problem}, not {text_masked(str(url))!r:.80}") from None
+            raise BadSetting(
+                f"the server's address {problem}, not {USUAL.text_masked(str(url))!r:.80}"
+            ) from None
         self.url, _, world_name = self.url.partition("/_worlds/")
+        self.url = self.url.rstrip("/")
         self.world = world or unquote(world_name)
         try:
             require_whole_letters(self.world)
@@ -91,15 +93,16 @@ class HttpTransport:
         self.token = token
         self._timeout = timeout
         self._parts = urlsplit(self.url)
-        if path := self.url.partition(self._parts.netloc)[2]:
-            raise BadSetting(
-                f"the server's address must end with host and port, or with /_worlds/NAME, not {path!r:.80}"
-            )
+        if self._parts.query or self._parts.fragment:
+            raise BadSetting(f"the server's address must end with host, port or path, not {self.url!r:.80}")
+        #: The path of ``url``, under which a proxy serves the sandbox. It is usually empty.
+        self.path = quote(self._parts.path, safe="/%~!$&'()*+,;=:@")
+        self._origin = f"{self._parts.scheme}://{self._parts.netloc}"
+        self.url = self._origin + self.path
         self.authority = authority
         self._trust = trust(authority) if self._parts.scheme == "https" else None
-        self._used = 0.0
-        self._lock = RLock()
-        self._connection = self.connection()
+        #: The connection of this process, and its lock.
+        self._own = PerProcess(lambda: (RLock(), self.connection()))
 
     def __str__(self) -> str:
         return f"world {self.name} at {self.url}"
@@ -111,28 +114,38 @@ class HttpTransport:
 
     @property
     def prefix(self) -> str:
-        """Return the path prefix of the world (``/_worlds/NAME``), empty for the default world."""
-        return f"/_worlds/{quote(self.world, safe='')}" if self.world else ""
+        """Return the path of the world on the server: ``path``, and ``/_worlds/NAME`` for a named world."""
+        return self.path + (f"/_worlds/{quote(self.world, safe='')}" if self.world else "")
+
+    @property
+    def world_url(self) -> str:
+        """Return the URL of the world. Append the path of the API."""
+        return self._origin + self.prefix
 
     def entering(self, world: str) -> HttpTransport:
         """Return the transport to another world of the same server."""
         return HttpTransport(self.url, world, self.token, self._timeout, self.authority)
 
-    def carry_out(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
+    def carry_out(self, operation: Operation, arguments: Mapping[str, object]) -> Any:
         """Carry out ``operation`` on the server. Return its result, or its stream of records."""
         if operation.sort == "stream":
             return HttpSubscription(self, operation, arguments)
         return read_record(operation.result, self.answer(operation, arguments))
 
-    def answer(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
-        """Carry out ``operation`` on the server, and return the result as JSON. Raise ``Refused``."""
-        return self.ask(*self.request_of(operation, arguments))
+    def answer(
+        self, operation: Operation, arguments: Mapping[str, object], headers: Mapping[str, str] | None = None
+    ) -> object:
+        """Carry out ``operation`` on the server, and return the result as JSON. Raise ``Refused``.
+
+        ``headers`` are added to the request.
+        """
+        return self.ask(*self.request_of(operation, arguments), headers)
 
     def headers(self) -> dict[str, str]:
         """Return the headers of each request to the control interface."""
         return {} if self.token is None else {"X-Sandbox-Token": self.token}
 
-    def request_of(self, operation: Operation, arguments: Mapping[str, Any]) -> tuple[str, str, bytes]:
+    def request_of(self, operation: Operation, arguments: Mapping[str, object]) -> tuple[str, str, bytes]:
         """Return method, path and body of the request for an operation."""
         values = operation.read(arguments)
         written = operation.dump(values)
@@ -143,28 +156,37 @@ class HttpTransport:
             return operation.method, f"{path}?{query}" if query else path, b""
         return operation.method, path, _json(written).encode()
 
-    def ask(self, method: str, path: str, body: bytes = b"") -> Any:
+    def ask(
+        self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
         """Send a request to the control interface, and return the JSON of the response.
 
         Raise ``Refused`` and ``Unreachable``.
         """
-        with self._lock:
-            if stopwatch() - self._used > _FRESH:
-                self._connection.close()  # the next request reopens it
-            response, content = self.send(self._connection, method, path, body)
-            self._used = stopwatch()
+        lock, connection = self._own()
+        with lock:
+            if _has_ended(connection):
+                connection.close()  # the next request reopens it
+            response, content = self.send(connection, method, path, body, headers)
         return self.read(response.status, content)
 
     def send(
-        self, connection: HTTPConnection, method: str, path: str, body: bytes, *, streams: bool = False
+        self,
+        connection: HTTPConnection,
+        method: str,
+        path: str,
+        body: bytes,
+        more: Mapping[str, str] | None = None,
+        *,
+        streams: bool = False,
     ) -> tuple[HTTPResponse, bytes]:
         """Send a request. Return the response and its content.
 
         With ``streams``, leave the content of a successful response unread. Raise ``Unreachable``.
         """
-        headers = {"Content-Type": "application/json"} if body else {}
+        headers = {**({"Content-Type": "application/json"} if body else {}), **self.headers(), **(more or {})}
         try:
-            connection.request(method, self.prefix + path, body, headers | self.headers())
+            connection.request(method, self.prefix + path, body, headers)
             response = connection.getresponse()
             return response, b"" if streams and response.status < 400 else response.read()
         except (OSError, HTTPException) as problem:
@@ -173,20 +195,37 @@ class HttpTransport:
             remedy = ". Start a server with: reseller-sandbox serve" if is_down else ""
             raise Unreachable(f"no sandbox answers at {self.url}: {reason_of(problem)}{remedy}") from None
 
-    def read(self, status: int, content: bytes) -> Any:
-        """Return the JSON of a response. If the server refused the request, raise ``Refused``."""
+    def read(self, status: int, content: bytes) -> dict[str, Any]:
+        """Return the JSON object of a response. If the server refused the request, raise ``Refused``.
+
+        Raise ``Unreachable`` for a response of another program, such as a proxy.
+        """
         try:
             answer = json.loads(content)
         except ValueError:
             raise Unreachable(
-                f"the server at {self.url} is not a sandbox: its response is not JSON"
+                f"the server at {self.url} is not a sandbox: it answers {status}, and not in JSON"
             ) from None
-        if status < 400:
+        if status < 400 and isinstance(answer, dict):
             return answer
         rule = RULES.get(str(answer.get("error"))) if isinstance(answer, dict) else None
         if rule is None:
-            raise Unreachable(f"the server at {self.url} is not a sandbox of this version: {answer!r:.200}")
+            # For example, a router of shards answers that a shard is down.
+            message = answer.get("message") if isinstance(answer, dict) and "error" in answer else None
+            if isinstance(message, str):
+                raise Unreachable(f"{self.url} answers {status}: {message:.300}")
+            raise self._other(status)
         raise ReceivedRefusal(rule, str(answer["message"]), str(answer.get("remedy", "")))
+
+    def health(self) -> dict[str, Any]:
+        """Return the status of the server. Raise ``Refused``, or ``Unreachable`` for another program."""
+        answer = self.ask("GET", "/_sandbox/health")
+        if "header_prefix" not in answer:
+            raise self._other(200)
+        return answer
+
+    def _other(self, status: int) -> Unreachable:
+        return Unreachable(f"the server at {self.url} is not a sandbox: its {status} has another form")
 
     def connection(self) -> HTTPConnection:
         """Return a new connection to the server. The caller closes it."""
@@ -196,12 +235,22 @@ class HttpTransport:
 
     def close(self) -> None:
         """Close the connection. The next call opens it again."""
-        with self._lock:
-            self._connection.close()
+        lock, connection = self._own()
+        with lock:
+            connection.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "_connection"):
-            self._connection.close()
+        if hasattr(self, "_own"):
+            self._own()[1].close()
+
+
+def _has_ended(connection: HTTPConnection) -> bool:
+    """Whether the server has closed an idle connection."""
+    if connection.sock is None:
+        return False
+    with DefaultSelector() as selector:
+        selector.register(connection.sock, EVENT_READ)
+        return bool(selector.select(0))  # only the end can arrive, because no response is due
 
 
 class HttpSubscription(Subscription[Any]):
@@ -211,7 +260,9 @@ class HttpSubscription(Subscription[Any]):
     the last record as ``since``.
     """
 
-    def __init__(self, transport: HttpTransport, operation: Operation, arguments: Mapping[str, Any]) -> None:
+    def __init__(
+        self, transport: HttpTransport, operation: Operation, arguments: Mapping[str, object]
+    ) -> None:
         self._url = transport.url
         self._result = operation.result
         request = transport.request_of(operation, arguments)
@@ -267,7 +318,7 @@ class HttpSubscription(Subscription[Any]):
             self._connection.close()
 
 
-def read_record(kind: Any, value: Any) -> Any:
+def read_record(kind: Any, value: Any) -> object:
     """Convert JSON to a value of type ``kind``: a record, or a field of a record."""
     origin, parts = get_origin(kind), get_args(kind)
     if value is None:
@@ -289,7 +340,7 @@ def read_record(kind: Any, value: Any) -> Any:
 
 
 @cache
-def _fields(kind: Any) -> Mapping[str, Any]:
+def _fields(kind: object) -> Mapping[str, object]:
     """Return the types of the fields of a record."""
     hints = get_type_hints(kind)
     return {name: hints[name] for name in field_names(kind)}
@@ -336,5 +387,5 @@ def _word(parameter: Parameter, value: Any) -> str:
     return value if is_plain else _json(value)
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return json.dumps(value, default=float)  # Decimal is the only type here that JSON does not know.

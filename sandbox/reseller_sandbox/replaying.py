@@ -31,12 +31,13 @@ from reseller_sandbox.recording.document import (
     from_bytes,
     response_of,
 )
-from reseller_sandbox.recording.writing import program_version, state_digest
+from reseller_sandbox.recording.writing import state_digest
 from reseller_sandbox.refusals import BODY_TOO_LARGE, INVALID_HOST, UNREAD, Refused
 from reseller_sandbox.server.delivery import Env
 from reseller_sandbox.server.messages import INCOMPLETE, Unread, Unserved
 from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
 from reseller_sandbox.values.clock import wire
+from reseller_sandbox.values.extras import program_version
 from reseller_sandbox.values.parameters import Quiet, declared
 from reseller_sandbox.web.context import ENV_WORLD
 from reseller_sandbox.web.pipeline import TAKES_UNREAD
@@ -79,7 +80,7 @@ class FirstDifference(Struct, frozen=True):
         return f"{self.step}: the {_ABOUT.get(self.what, self.what)} differs"
 
     @property
-    def sides(self) -> tuple[Any, Any]:
+    def sides(self) -> tuple[object, object]:
         """The recorded and the replayed value, as JSON."""
         return _side_as_json(self.recorded), _side_as_json(self.replayed)
 
@@ -125,7 +126,7 @@ def replay(recording: RecordedWorld | bytes | Path | str, over: Callable[[Engine
         raise BadRecording(f"{name} cannot be replayed: {problem}") from None
 
 
-def to_json(result: Replay[Any]) -> dict[str, Any]:
+def to_json(result: Replay[Any]) -> dict[str, object]:
     """Return the result of a replay as JSON."""
     difference = None
     if (first := result.difference) is not None:
@@ -143,7 +144,7 @@ def to_json(result: Replay[Any]) -> dict[str, Any]:
     }
 
 
-def _side_as_json(side: Any) -> Any:
+def _side_as_json(side: object) -> object:
     """Convert a recorded or replayed value to JSON."""
     if isinstance(side, bytes):
         return side.decode("utf-8", "backslashreplace")
@@ -260,7 +261,7 @@ class _Replaying(Generic[S]):
             first = next(pair for pair in zip_longest(recorded, replayed) if pair[0] != pair[1])
             self._differ(number, "timed events", "event", *first)
 
-    def _differ(self, number: int, step: str, what: str, recorded: Any, replayed: Any) -> None:
+    def _differ(self, number: int, step: str, what: str, recorded: object, replayed: object) -> None:
         if self._difference is None:
             self._difference = FirstDifference(number, step, what, recorded, replayed)
 
@@ -282,6 +283,8 @@ class _Replaying(Generic[S]):
         if entry is None or entry.id != step.id:
             self._differ(step.number, named, "request", step.id, entry.id if entry is not None else None)
             return
+        if entry.operation != step.operation:
+            self._differ(step.number, named, "operation", step.operation, entry.operation)
         again = response_of(entry)
         for what in ("status", "outcome", "faults", "held_up", "body", "size", "digest"):
             recorded, replayed = getattr(step.result, what), getattr(again, what)

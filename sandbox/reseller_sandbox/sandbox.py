@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
-from functools import wraps
+from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, Unpack
 from urllib.parse import quote, urlsplit
 
 from flask import Flask
@@ -18,12 +17,14 @@ from flask import Flask
 from reseller_sandbox import replaying
 from reseller_sandbox.app_factory import assemble, open_worlds, server_of
 from reseller_sandbox.clients.caller import PORTS
+from reseller_sandbox.clients.decorating import Decorated, DecoratingContext, decorated
 from reseller_sandbox.clients.interception import Others, intercepting
 from reseller_sandbox.clients.with_flask import SignedClient
 from reseller_sandbox.config_sources import variables
 from reseller_sandbox.control.catalogue import Resources
 from reseller_sandbox.control.failure_report import failure_report, idle_faults
-from reseller_sandbox.control.local_transport import LocalTransport
+from reseller_sandbox.control.hints import meant
+from reseller_sandbox.control.local_transport import InheritedWorld, LocalTransport
 from reseller_sandbox.control.resource import Transport
 from reseller_sandbox.control.worlds import (
     CheckpointRecord,
@@ -36,10 +37,12 @@ from reseller_sandbox.control.worlds import (
 )
 from reseller_sandbox.recording.document import RecordedWorld
 from reseller_sandbox.refusals import UNKNOWN_WORLD, Refused
+from reseller_sandbox.registry.model import DEFAULT
 from reseller_sandbox.remote import AUTHORITY, URL, WORLD, HttpTransport, credentials_of
 from reseller_sandbox.server.tls import Tls
 from reseller_sandbox.settings import DEFAULT_URL, BadSetting, ServerSettings, Settings, configured
-from reseller_sandbox.values.text_checks import nearest
+from reseller_sandbox.values.processes import HomeProcess
+from reseller_sandbox.values.text_checks import did_you_mean
 from reseller_sandbox.web.interfaces import PublicInterface, public_interfaces
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.timeline import AT
@@ -47,9 +50,6 @@ from reseller_sandbox.worlds.world_dump import ReplayResult, WorldDump
 
 if TYPE_CHECKING:
     from reseller_sandbox.server.server import Server
-
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: Account whose credentials a program gets. In a world without this account, the first account is used.
 MAIN = "main"
@@ -72,11 +72,17 @@ class _Port:
     def __init__(self, app: Flask, settings: Settings) -> None:
         self._app, self._settings = app, settings
         self._stack, self._lock, self._url = ExitStack(), Lock(), ""
+        self._home = HomeProcess()
 
     @property
     def url(self) -> str:
-        """URL of the server, which the first use starts. Raise ``CannotListen``."""
+        """URL of the server, which the first use starts. Raise ``CannotListen``.
+
+        Raise ``InheritedWorld`` in a forked process if the server did not run before the fork.
+        """
         with self._lock:
+            if not self._url and not self._home.is_here:
+                raise InheritedWorld(DEFAULT)
             if not self._url:
                 server = self._stack.enter_context(server_of(self._app, self._settings, "127.0.0.1", 0))
                 self._url = self._stack.enter_context(server).url
@@ -147,7 +153,7 @@ class Sandbox(Resources):
 
     if not TYPE_CHECKING:  # because with __getattr__, a type checker accepts any attribute
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             """Raise AttributeError with the reason or a suggestion.
 
             Some attributes exist only for a sandbox in this process.
@@ -157,11 +163,12 @@ class Sandbox(Resources):
                 raise AttributeError(f"{name} exists only for a sandbox in this process, not for a server")
             if name.startswith("__"):  # Python itself looks up such names, for example in ``copy``.
                 raise AttributeError(name)
-            raise AttributeError(f"a sandbox has no {name!r}{nearest(name, (*self.resources(), *_OWN))}")
+            hint = did_you_mean(meant(name, own=(*self.resources(), *_OWN)))
+            raise AttributeError(f"a sandbox has no {name!r}{hint}")
 
     def _enter(self, transport: Transport) -> None:
         """Create the resources, which act on the world that ``transport`` reaches."""
-        self.transport = transport
+        self.transport, self._home = transport, HomeProcess()
         self.reach(transport)
         if isinstance(transport, LocalTransport):
             self.world: World = transport.world
@@ -197,8 +204,11 @@ class Sandbox(Resources):
     def close(self) -> None:
         """Delete this world if it is a fork, and close the connection to a server.
 
-        A fork that was already deleted is not an error.
+        A fork that was already deleted is not an error. In a process that was forked from the one that
+        created this sandbox, do nothing, because the sandbox belongs to the other process.
         """
+        if not self._home.is_here:
+            return
         forked, self._fork = self._fork, ""
         try:
             if forked and isinstance(self.transport, LocalTransport):
@@ -227,7 +237,7 @@ class Sandbox(Resources):
         stops when you ``close`` the sandbox.
         """
         if isinstance(self.transport, HttpTransport):
-            return self.transport.url + self.transport.prefix
+            return self.transport.world_url
         is_default = self.world is self.engine.default
         return self._port.url + ("" if is_default else f"/_worlds/{quote(self.transport.name, safe='')}")
 
@@ -293,7 +303,7 @@ class Sandbox(Resources):
         """Return the whole world as a fixture in YAML."""
         return self.history.export().fixture
 
-    def load(self, fixture: str | Mapping[str, Any] | Path) -> LoadResult:
+    def load(self, fixture: str | Mapping[str, object] | Path) -> LoadResult:
         """Restart the world from a fixture.
 
         Pass the fixture as YAML, as an object, or as the path of a file.
@@ -325,24 +335,31 @@ class Sandbox(Resources):
         __tracebackhide__ = True
         return SignedClient(self, account, timeout, real_time)
 
-    @contextmanager
-    def intercept(self, *urls: str, others: Others = "network", real_time: bool = False) -> Iterator[Self]:
+    def intercept(
+        self, *urls: str, others: Others = "network", real_time: bool = False
+    ) -> DecoratingContext[Self]:
         """During the context, send requests for ``urls`` to this sandbox, in every supported library.
 
         >>> with sandbox.intercept("https://api.example.test"):
         ...     httpx.get("https://api.example.test/v3/balance")
 
-        The libraries are aiohttp, httpx, requests and urllib3. ``urls`` are the addresses that your clients
-        use. Clients need no change, even if you created them before the context. A URL is a scheme, a host
-        and an optional port. If several contexts are active for the same URL, the innermost context of the
-        thread or task decides. A thread or task without its own context uses the latest context of the
+        The libraries are aiohttp, httpx, httpx2, requests and urllib3. ``urls`` are the addresses that your
+        clients use. Clients need no change, even if you created them before the context. A URL is a scheme, a
+        host and an optional port. If several contexts are active for the same URL, the innermost context of
+        the thread or task decides. A thread or task without its own context uses the latest context of the
         others. ``others`` is the rule for requests to other URLs. With ``network``, they go to the network.
         With ``refuse``, they raise ``NetworkRefused``, and the Python libraries of this process cannot
         connect to other machines. For faults and ``real_time``, see ``SandboxTransport``. An invalid argument
-        is refused with ``invalid_parameter``.
+        is refused with ``invalid_parameter``. The context is also a decorator, as ``intercept`` of this
+        module is.
         """
-        with intercepting(self, urls, others, real_time):
-            yield self
+
+        @contextmanager
+        def context() -> Iterator[Self]:
+            with intercepting(self, urls, others, real_time):
+                yield self
+
+        return DecoratingContext(context)
 
     @contextmanager
     def serve(
@@ -399,7 +416,7 @@ def _running(transport: HttpTransport, *, has_port: bool, tls: bool) -> RunningS
 
 def intercept(
     *urls: str, others: Others = "network", real_time: bool = False, **settings: Any
-) -> Callable[[Function], Function]:
+) -> Callable[[Decorated], Decorated]:
     """Return a decorator. In a decorated function, requests to ``urls`` go to a sandbox.
 
     >>> @reseller_sandbox.intercept("https://api.example.test")
@@ -407,12 +424,19 @@ def intercept(
     ...     ...
 
     If the function has the pytest fixture ``reseller_sandbox``, the requests go to the world of this fixture.
-    Without the fixture, each call of the function creates a new ``Sandbox`` with these ``settings``. The
-    function can be asynchronous. For the other parameters, see ``Sandbox.intercept``.
+    Without the fixture, each call of the function creates a new ``Sandbox`` with these ``settings``.
+
+    The function can be asynchronous. It can be a generator, such as a pytest fixture or the function of a
+    context manager: requests are intercepted from its first value to its end. In a class, each method whose
+    name begins with ``test`` is decorated. Of a ``unittest.TestCase``, ``setUp`` and ``tearDown`` are
+    intercepted, too. Anything else raises TypeError. Put this decorator below ``@pytest.fixture``. For the
+    other parameters, see ``Sandbox.intercept``.
     """
+    if any(map(callable, urls)):
+        raise TypeError('intercept needs a URL: @intercept("https://api.example.test")')
 
     @contextmanager
-    def context(options: Mapping[str, Any]) -> Iterator[None]:
+    def context(options: Mapping[str, object]) -> Iterator[None]:
         with ExitStack() as stack:
             sandbox = options.get("reseller_sandbox")
             if not isinstance(sandbox, Sandbox):
@@ -420,21 +444,7 @@ def intercept(
             stack.enter_context(sandbox.intercept(*urls, others=others, real_time=real_time))
             yield
 
-    def decorated(function: Function) -> Function:
-        @wraps(function)
-        def called(*args: Any, **options: Any) -> Any:
-            with context(options):
-                return function(*args, **options)
-
-        @wraps(function)
-        async def awaited(*args: Any, **options: Any) -> Any:
-            with context(options):
-                return await function(*args, **options)
-
-        wrapper: Function = awaited if inspect.iscoroutinefunction(function) else called  # type: ignore[assignment]
-        return wrapper
-
-    return decorated
+    return partial(decorated, make=context)
 
 
 def connect(

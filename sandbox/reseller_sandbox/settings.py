@@ -33,13 +33,15 @@ from reseller_sandbox.values.kinds import (
     Text,
     Within,
     choice,
-    json_value,
+    each,
+    items_of,
     mapping,
     matching,
     mistakes,
+    span,
     whole,
 )
-from reseller_sandbox.values.names import BadName, normalise
+from reseller_sandbox.values.names import BadName, normalise_zone
 from reseller_sandbox.values.parameters import declared, read
 from reseller_sandbox.values.text_checks import complaint, nearest, shortened
 
@@ -62,13 +64,13 @@ def require_known(names: Iterable[str], known: Collection[str]) -> None:
         raise BadSetting(complaint(unknown))
 
 
-def _path(value: Any) -> str:
+def _path(value: object) -> str:
     if isinstance(value, str | Path) and str(value) and "\0" not in str(value):
         return str(value)
     raise ValueError("must be a path")
 
 
-def _fixture(value: Any) -> str:
+def _fixture(value: object) -> str:
     from reseller_sandbox import fixture  # Import late, because YAML is slow to load.
 
     try:
@@ -78,13 +80,13 @@ def _fixture(value: Any) -> str:
     return path
 
 
-def _profile(value: Any) -> str:
+def _profile(value: object) -> str:
     if not isinstance(value, str) or value not in PROFILES:
         _profile_file(value)
     return str(value)
 
 
-def _profile_file(value: Any) -> Mapping[str, object]:
+def _profile_file(value: object) -> Mapping[str, object]:
     """Return the assumptions in a profile file.
 
     The file is a fixture. All its other keys are ignored.
@@ -125,7 +127,7 @@ def read_url(value: Any) -> str:
     raise ValueError("must be a URL that begins with http:// or https://")
 
 
-def _assumed(value: Any) -> dict[str, object]:
+def _assumed(value: object) -> dict[str, object]:
     """Read assumptions by name. Nested objects, as in TOML, become names with dots."""
     if not isinstance(value, Mapping):
         raise ValueError("must be NAME=VALUE pairs")
@@ -138,7 +140,7 @@ def _assumed(value: Any) -> dict[str, object]:
     return flat
 
 
-def _flat(values: Mapping[str, Any]) -> dict[str, object]:
+def _flat(values: Mapping[str, object]) -> dict[str, object]:
     flat: dict[str, object] = {}
     for name, value in values.items():
         within = _flat(mapping(value)) if isinstance(value, Mapping) else None
@@ -146,39 +148,32 @@ def _flat(values: Mapping[str, Any]) -> dict[str, object]:
     return flat
 
 
-def _tls_name(value: Any) -> str:
+def _tls_name(value: object) -> str:
     """Return a valid certificate name: a host, ``*.`` and a host, or an IP address."""
     if not isinstance(value, str):
         raise ValueError("must be a host name")
     with suppress(ValueError):
         return str(ip_address(value))
     try:
-        bare = normalise(f"{value.removeprefix('*.').removesuffix('.')}.x").removesuffix(".x")
+        bare = normalise_zone(value.removeprefix("*.").removesuffix("."))
     except BadName as problem:
         raise ValueError(f"cannot be {value[:80]!r}: {problem}") from None
     return f"*.{bare}" if value.startswith("*.") else bare
 
 
-def _items(value: Any) -> list[Any]:
-    items = [value] if isinstance(value, str | Mapping) else json_value(value)
-    if isinstance(items, list):
-        return items
-    raise ValueError("must be an array")
+#: The beginning of a value of ``token_headers`` that excludes the default headers.
+_ONLY = "only:"
 
 
-def _each(read_one: Callable[[Any], T]) -> Kind[tuple[T, ...]]:
-    """Return a kind that reads one value or a list of values with ``read_one``."""
-    return Kind({"type": "array"}, lambda value: tuple(map(read_one, _items(value))))
-
-
-def _token_headers(value: Any) -> tuple[str, ...]:
-    names = tuple(_items(value))
+def _token_headers(value: object) -> tuple[str, ...]:
+    names = tuple(items_of(value))
     if names:
-        _assumed({TOKEN_HEADERS: names})
+        plain = [name.removeprefix(_ONLY) if isinstance(name, str) else name for name in names]
+        _assumed({TOKEN_HEADERS: plain})
     return names
 
 
-def _shard(value: Any) -> str:
+def _shard(value: object) -> str:
     name = value
     if value == "hostname":
         number = re.search(r"-([0-9]{1,4})$", gethostname())
@@ -220,6 +215,7 @@ class ServiceSettings(Limits):
         max_control_body: The maximum size in bytes of a request body to /_sandbox. Such a body can
             contain a whole world.
         max_connections: The maximum number of open connections. Further clients get the status 503.
+        keep_alive: The seconds after which the server closes an idle connection.
         control_token: The token that each request to /_sandbox must send in the header X-Sandbox-Token.
         control_open: Accept requests to /_sandbox without a token, even from other machines.
         shard: The name of this server, such as s3, if several servers share the load. Its worlds and
@@ -227,12 +223,13 @@ class ServiceSettings(Limits):
             machine's host name.
     """
 
-    public_urls: Annotated[Sequence[str], _each(read_url)] = ()
+    public_urls: Annotated[Sequence[str], each(read_url)] = ()
     header_prefix: Annotated[str, _PREFIX] = "X-SVC-"
-    interfaces: Annotated[Sequence[str], _each(_INTERFACE.read)] = ()
+    interfaces: Annotated[Sequence[str], each(_INTERFACE.read)] = ()
     max_body: Annotated[int, _POSITIVE] = 1 << 20
     max_control_body: Annotated[int, _POSITIVE] = 64 << 20
     max_connections: Annotated[int, _POSITIVE] | None = None
+    keep_alive: Annotated[float, span(0.001)] = 75
     control_token: Annotated[str, _TOKEN] | None = field(default=None, repr=False)
     control_open: Switch = False
     shard: Annotated[str, _SHARD] | None = None
@@ -254,8 +251,8 @@ class Settings(ServiceSettings):
             v3.errors.http_status=always_200. Can be repeated.
         profile: The set of assumptions to begin with: documented, observed, or a file that calibrate --write
             wrote.
-        token_headers: A header that can carry the v2.0 token. Short for the assumption v2.token_headers. Can
-            be repeated.
+        token_headers: An additional header that can carry the v2.0 token, beside those of the assumption
+            v2.token_headers. With only:NAME, just this header and others that are given. Can be repeated.
     """
 
     fixture: Annotated[str | Path, FIXTURE] = field(default="default", kw_only=False)
@@ -276,11 +273,15 @@ class Settings(ServiceSettings):
         if self.control_token is not None and self.control_open:
             raise BadSetting("control_token and control_open cannot be combined. Set only one of them")
 
-    @property
-    def assumed(self) -> Mapping[str, object]:
-        """Return all assumptions that are set, by name."""
-        short = {TOKEN_HEADERS: self.token_headers} if self.token_headers else {}
-        return {**(self.assume or {}), **short}
+    def assumed_over(self, base: Assumptions) -> Assumptions:
+        """Return ``base`` with the assumptions that are set. ``token_headers`` adds to the other headers."""
+        assumed = base.with_values(self.assume or {})
+        names = [name.removeprefix(_ONLY) for name in self.token_headers]
+        is_more = names == list(self.token_headers)
+        headers: dict[str, str] = {}
+        for name in (*(assumed.token_headers if is_more else ()), *names):
+            headers.setdefault(name.lower(), name)
+        return assumed.with_values({TOKEN_HEADERS: tuple(headers.values())}) if names else assumed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,7 +312,7 @@ class ServerSettings(Settings):
     port: Annotated[int, whole(0, 65535)] = 8053
     tls: Switch | None = None
     tls_port: Annotated[int, whole(0, 65535)] | None = None
-    tls_names: Annotated[Sequence[str], _each(_tls_name)] = ()
+    tls_names: Annotated[Sequence[str], each(_tls_name)] = ()
     tls_folder: Annotated[str, FILE] | None = None
     certfile: Annotated[str, FILE] | None = None
     keyfile: Annotated[str, FILE] | None = None

@@ -96,6 +96,10 @@ class Client:
     def renew_guarded(self, name: str) -> None:
         self.renew_v2(name, current_expiry_date=self._known)
 
+    def renew_end(self, name: str, end: str) -> None:
+        self.learn_expiry(name)
+        self.renew_v2(name, current_expiry_date=self._known, date_end=end)
+
     def renew_inside(self, name: str, **more: Any) -> Any:
         return self.post("renewDomain", {"domain": {"domainName": name, **more}})
 
@@ -133,11 +137,14 @@ class Client:
     def stop_the_clock(self) -> None:
         self.sandbox.clock.freeze()
 
+    def assume(self, name: str, number: str) -> None:
+        self.sandbox.assumptions.set({name: int(number)})
+
     def to_expiry(self, name: str) -> None:
         self.sandbox.clock.set(self.sandbox.names[name].expires)
 
     def have(self, balance: str) -> None:
-        self.sandbox.simulate.adjust_balance("main", to=balance)
+        self.sandbox.accounts.set_balance("main", balance)
 
     def do(self, program: str) -> None:
         """Take the steps of a program. Commas divide steps, and ``3 times:`` repeats the steps up to ``;``.
@@ -213,12 +220,27 @@ pages_not_followed: in parallel
 pages_not_followed: of another length
   wrong  page 3 1
   right  page 3 1, page 100 1
+pages_not_followed: on pages that the service shortens
+  wrong  assume v3.list.max_per_page 8, page 100 1
+  right  assume v3.list.max_per_page 8, page 100 1, page 100 2
 premium_without_price: once each
   wrong  create copper.com, create tin.com
   right  create copper.com, create copper.com purchaseCost=20.00, create tin.com
 wrong_price_repeated: once each
   wrong  renew gold.com purchaseCost=12.00, transfer silver.com purchaseCost=9.00
   right  renew gold.com purchaseCost=12.00, renew gold.com purchaseCost=300.00
+pending_transfer_used: without a read
+  wrong  transfer theirs.com; 2 times: renew theirs.com; get getDomain/theirs.com
+  right  transfer theirs.com, renew theirs.com, get getDomain/theirs.com, renew theirs.com
+pending_transfer_used: in both interfaces
+  wrong  transfer theirs.com, page 100 1, renew_v2 theirs.com current_expiry_date=2030-01-01, renew theirs.com
+  right  transfer theirs.com, renew_v2 theirs.com current_expiry_date=2030-01-01, page 100 1, renew theirs.com
+wrong_expiry_repeated: a computed end
+  wrong  2 times: renew_end active.com 2030-01-01
+  right  renew_end active.com 2030-01-01, renew active.com
+wrong_expiry_repeated: a computed date
+  wrong  2 times: renew_v2 active.com current_expiry_date=2020-01-01
+  right  renew_v2 active.com current_expiry_date=2020-01-01, learn_expiry active.com, renew_guarded active.com
 price_not_enforced: the price of one year for two
   wrong  create new.com years=2 purchaseCost=10.00
   right  create new.com years=2 purchaseCost=20.00

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from reseller_sandbox import Refused, Sandbox, replay
@@ -130,7 +131,7 @@ def test_a_request_with_a_canned_answer_is_in_the_journal_and_covers_no_operatio
     assert "add a canned answer with answers.add" in refused.message
     sandbox.answers.add("/v3/dns/zones", name="zones", body=[])
     api.call("GET", "/v3/dns/zones")
-    request = sandbox.journal.find().requests[-1]
+    request = sandbox.journal.list().requests[-1]
     assert (request.operation, request.account, request.outcome) == ("canned.zones", "main", "ok")
     assert (request.answer.body, request.changes, request.charged) == ([], (), 0)
     assert sandbox.journal.count(operation="canned.*") == 1
@@ -143,7 +144,7 @@ def test_faults_and_scheduled_actions_apply_to_requests_with_canned_answers(
     sandbox: Sandbox, api: Api
 ) -> None:
     sandbox.answers.add("/dns", body="ok")
-    sandbox.simulate.when(after="canned.*").adjust_balance("poor", to=7)
+    sandbox.accounts.when(after="canned.*").set_balance("poor", 7)
     with sandbox.faults.add("error", status=503, match={"path": "/dns"}, when={"times": 1}) as fault:
         assert [api.call("GET", "/dns").status for _ in range(2)] == [503, 200]
         assert fault.applied == 1
@@ -191,6 +192,11 @@ def test_an_invalid_canned_answer_is_refused_with_the_path_of_the_mistake(
         ({"path": "/a", "body": 1, "sequence": [{}]}, "sequence cannot be combined with status"),
         ({"path": "/a", "method": "HEAD"}, "method must be one of DELETE, GET, PATCH, POST, PUT"),
         ({"path": "/a", "headers": {"Content-Length": "1"}}, "headers.Content-Length cannot be set"),
+        ({"path": "/a", "save": "{body}"}, "save needs an entry"),
+        ({"path": "/a", "exists": False}, "exists needs an entry"),
+        ({"path": "/a", "entry": "a", "save": 1, "delete": True}, "delete cannot be combined with save"),
+        ({"path": "/{zone}", "entry": "{zone.asci}"}, "entry has .*; did you mean ascii"),
+        ({"path": "/a", "body": "{entry}"}, r"body has the placeholder \{entry\}, but .* no entry"),
     ):
         with subtests.test(parts=parts), pytest.raises(Refused, match=f"invalid_parameter: {problem}"):
             sandbox.answers.add(**parts)
@@ -212,18 +218,119 @@ def test_a_fixture_with_invalid_answers_is_refused_with_line_numbers(tmp_path: P
     assert f"{file}:5:11: body has the unknown placeholder {{y}}" in done.err
 
 
-@pytest.mark.port
 def test_a_fixture_or_a_command_can_add_canned_answers(wire: Api, served: Sandbox, url: str) -> None:
     served.load("include: {answers-dns: [answers]}\n" + served.export())
     zone = wire.call("GET", "/v3/dns/zones/active.com").json
     assert zone["expires"] == "2026-11-21T12:00:00Z"
     assert wire.call("POST", "/v3/dns/zones/a.com/records", {"value": ""}).status == 400
     assert wire.call("POST", "/v3/dns/zones/a.com/records", {"value": "192.0.2.1"}).json["id"] == 1
-    assert wire.call("DELETE", "/v3/domains/deleteDnssec/active.com").status == 204
     options = ("--body", '{"idn": "{name}"}', "--url", url)
     assert "idn" in printed("answers", "add", "/idn/{name}", "--name", "idn", *options)
     assert wire.call("GET", "/idn/a.com").json == {"idn": "a.com"}
     served.reset(original=True)
+
+
+#: The calls of known clients, in an order in which each reads what an earlier one wrote: method, path, body,
+#: and the expected status and body.
+A, B = (
+    {"type": "A", "name": "www", "value": ["192.0.2.1"]},
+    {"type": "A", "name": "www", "value": ["192.0.2.2"]},
+)
+MX = {"type": "MX", "name": "@", "value": ["mail.new.com."], "ttl": 60}
+KEY = {"keyTag": 1, "algorithm": 13, "digestType": 2, "digest": "AB12"}
+CALLS: tuple[tuple[str, Any, int, Any], ...] = (
+    ("GET getZoneRecord/new.com", None, 404, {"error": "zone_not_found"}),
+    ("DELETE deleteZoneRecord/new.com", None, 404, {"error": "zone_not_found"}),
+    ("POST createZoneRecord/new.com", {}, 200, {"domainName": "new.com"}),
+    ("GET getZoneRecord/new.com", None, 200, {"records": []}),
+    ("POST createZoneRecord/other.com", A, 200, {"record": A}),
+    ("POST createDnsRecord/new.com", A, 200, {"domainName": "new.com", "record": A}),
+    ("POST createDnsRecord/NEW.com", MX, 200, {"record": MX}),
+    ("GET getZoneRecord/new.com", None, 200, {"domainName": "new.com", "records": [A, MX]}),
+    ("PUT modifyDnsRecord/new.com/www", B, 200, {"record": B}),
+    ("PUT modifyDnsRecord/new.com/none", B, 404, {"error": "record_not_found"}),
+    ("GET getZoneRecord/new.com", None, 200, {"records": [B, MX]}),
+    ("DELETE deleteDnsRecord/new.com/www", None, 200, {"record": "www"}),
+    ("DELETE deleteDnsRecord/new.com/www", None, 404, {"error": "record_not_found"}),
+    ("GET getZoneRecord/new.com", None, 200, {"records": [MX]}),
+    ("GET getZoneRecord/other.com", None, 200, {"records": [A]}),
+    ("DELETE deleteZoneRecord/new.com", None, 200, {}),
+    ("GET getZoneRecord/new.com", None, 404, {}),
+    ("GET dnssec/new.com", None, 200, {"dnssec": []}),
+    ("POST dnssec/new.com", KEY, 200, {"dnssec": KEY}),
+    ("POST dnssec/new.com", {**KEY, "digest": "CD"}, 200, {}),
+    ("GET dnssec/new.com", None, 200, {"dnssec": [KEY, {**KEY, "digest": "CD"}]}),
+    ("GET dnssec/new.com/AB12", None, 200, {"dnssec": KEY}),
+    ("DELETE dnssec/new.com/AB12", None, 200, {"digest": "AB12"}),
+    ("GET dnssec/new.com/AB12", None, 404, {"error": "dnssec_not_found"}),
+    ("DELETE dnssec/new.com/AB12", None, 404, {}),
+    ("DELETE dnssec/new.com", None, 200, {}),
+    ("GET dnssec/new.com", None, 200, {"dnssec": []}),
+    (
+        "GET ../tool/idnConverter/españa.com",
+        None,
+        200,
+        {"ascii": "xn--espaa-rta.com", "unicode": "españa.com"},
+    ),
+    ("GET ../tool/idnConverter/xn--espaa-rta.com", None, 200, {"unicode": "españa.com"}),
+)
+
+
+def test_a_client_reads_the_dns_records_and_keys_that_it_wrote(
+    url: str, served: Sandbox, subtests: pytest.Subtests
+) -> None:
+    """Nobody holds ``new.com``."""
+    served.load("include: {answers-dns: [answers]}\n" + served.export())
+    for number, (words, sent, status, expected) in enumerate(CALLS):
+        method, path = words.split()
+        path = path.removeprefix("../") if path.startswith("../") else f"domains/{path}"
+        with subtests.test(number=number, words=words):
+            answer = httpx.request(method, f"{url}/v3/{path}", json=sent)
+            assert (answer.status_code, answer.json()) == (status, {**answer.json(), **expected})
+    served.reset(original=True)
+
+
+NOTES: dict[str, Any] = {
+    "note": {
+        **{"path": "/notes/{id}", "method": "PUT", "entry": "notes/{id}", "save": {"text": "{body.text}"}},
+        "body": "{entry}",
+    },
+    "notes": {"path": "/notes", "entry": "notes", "body": {"all": "{entries}", "first": "{entries.0.text}"}},
+}
+
+
+def test_saved_values_belong_to_the_world_and_its_history(sandbox: Sandbox, api: Api) -> None:
+    """They are in forks, rewinds, exports, recordings and state files, as the answers are."""
+    sandbox.load({"answers": NOTES, "include": {"default": ["accounts"]}})
+    api.call("PUT", "/notes/1", {"text": "one"})
+    with sandbox.fork() as fork:
+        fork.client().put("/notes/2", json={"text": "two"})
+        texts = [note["text"] for note in fork.client().get("/notes").json["all"]]
+        assert texts == ["one", "two"]
+    assert api.call("GET", "/notes").json == {"all": [{"text": "one"}], "first": "one"}
+    with sandbox.fork(state=sandbox.export()) as fork:
+        assert fork.client().get("/notes").json["first"] == "one"
+        assert fork.answers["note"].saved == {"notes/1": {"text": "one"}}
+    result = replay(sandbox.recording.get().content)
+    assert (result.identical, result.requests) == (True, 2)
+    assert result.sandbox.answers.list() == sandbox.answers.list()
+    sandbox.history.rewind("r1")
+    assert api.call("GET", "/notes").json == {"all": [], "first": None}
+    sandbox.answers.change("note", {"saved": {"notes/7": {"text": "seven"}}})
+    assert api.call("GET", "/notes").json["first"] == "seven"
+
+
+def test_an_answer_saves_a_limited_number_of_limited_values(sandbox: Sandbox, api: Api) -> None:
+    """A value beyond a limit is refused, and the saved values stay."""
+    saved = {f"notes/n{number}": {"text": ""} for number in range(999)}
+    sandbox.load({"answers": {**NOTES, "note": {**NOTES["note"], "saved": saved}}})
+    assert api.call("PUT", "/notes/a", {"text": "x" * 70_000}).status == 507
+    assert api.call("PUT", "/notes/a", {"text": "x" * 60_000}).status == 200
+    refused = api.call("PUT", "/notes/b", {"text": "x"})
+    assert refused.status == 507
+    assert "has saved 1000 values, which is the maximum" in refused.json["message"]
+    assert api.call("PUT", "/notes/a", {"text": "again"}).json == {"text": "again"}
+    assert len(sandbox.answers["note"].saved) == 1000
 
 
 HAR = {
@@ -280,6 +387,9 @@ def test_a_har_file_becomes_a_fixture_without_secrets(tmp_path: Path) -> None:
         assert answer.json == {"zones": ["{a}"], "api_token": "***"}
         assert (answer.headers["ETag"], "Set-Cookie" in answer.headers) == ('"x"', False)
         assert [client.get("/job").json["state"] for _ in range(3)] == ["pending", "done", "done"]
+    words = "answers", "record", str(file), "--host", "api.example.com"
+    assert "pending" not in printed(*words, "--secret-name", "State")
+    assert "pending" not in run(*words, env={"RESELLER_SANDBOX_SECRET_NAME": "state"}).out
     assert "has no answers of none" in run("answers", "record", str(file), "--host", "none").err
     file.write_text("{}")
     assert "must be a HAR file" in run("answers", "record", str(file), "--host", "a").err

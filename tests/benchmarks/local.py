@@ -63,7 +63,7 @@ def loading(how: How) -> Found:
     sandbox.load(_text(*SECTIONS["names"], large))
     exports, events = [], []
     for number in range(how.rounds):
-        sandbox.simulate.adjust_balance("main", by=number + 1)  # because an export is cached
+        sandbox.accounts.credit("main", number + 1)  # because an export is cached
         exports.append(seconds(sandbox.export, process_time) / large * 1e6)
         began = process_time()
         moved = sandbox.clock.advance("P1Y", limit=1)

@@ -172,7 +172,7 @@ def soaked(seconds: float) -> Seen:
         path, seen = Path(folder) / "worlds", Seen()
         with served(path) as (url, server):
             with connect(url) as sandbox:
-                sandbox.simulate.adjust_balance("main", by=10_000_000)
+                sandbox.accounts.credit("main", 10_000_000)
                 sandbox.faults.replace(RULES)
                 for _ in range(FOLLOWERS):
                     Thread(target=follow, args=(url, seen), daemon=True).start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -81,3 +82,23 @@ def test_a_ready_file_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         done = run("serve", "--port", "0", "--ready-file", str(path))
         assert (done.status, done.err.count("\n")) == (2, 1)
         assert done.err.startswith(f"reseller-sandbox: --ready-file {path} cannot be written: ")
+
+
+def test_wait_never_accepts_another_server_than_the_one_it_names(tmp_path: Path) -> None:
+    """Another sandbox has the port, and its ready file may be there. The new server ends immediately."""
+    ready = tmp_path / "ready.json"
+    wait = ("wait", "--ready-file", str(ready), "--timeout", "20")
+    with Sandbox().serve() as stranger:
+        port = str(stranger.port)
+        command = [PROGRAM, "serve", "--port", port, "--ready-file", str(ready)]
+        for content in (None, {"url": stranger.url, "pid": os.getpid()}):
+            with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as server:
+                server.wait(60)
+                if content is not None:
+                    ready.write_text(json.dumps(content))
+                done = run(*wait, "--pid", str(server.pid))
+            assert (done.status, done.out) == (3, "")
+            assert f"process {server.pid} has ended." in done.err
+        assert run(*wait, "--pid", str(os.getpid())).out == f"{stranger.url}\n"
+        alone = run("wait", "--port", port, "--pid", "1")
+        assert (alone.status, "--pid needs --ready-file" in alone.err) == (2, True)

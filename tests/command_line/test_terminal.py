@@ -62,7 +62,7 @@ def _read(leader: int) -> bytes:
 def test_tables_fit_the_terminal(server: Any) -> None:
     """Each row is one line where its columns fit. Control characters in a request do not move the cursor."""
     for columns, least in ((80, 5), (200, 7)):
-        lines = on_a_terminal(server, "journal", "find", columns=columns, NO_COLOR="1")
+        lines = on_a_terminal(server, "journal", "list", columns=columns, NO_COLOR="1")
         assert "\x1b" not in "".join(lines)
         assert max(map(len, lines)) <= columns
         heads = next(line for line in lines if line.startswith("id")).split()
@@ -71,15 +71,15 @@ def test_tables_fit_the_terminal(server: Any) -> None:
         assert sum(line.startswith(("r1 ", "r2 ", "r3 ")) for line in lines) == 3
         left = " ".join(lines[-4:])
         assert ("charged" in heads) != ("charged" in left)
-        assert "(--json shows them)" in left
+        assert "--json shows them)" in left
     assert "red.com" in "".join(lines)
-    done = run("journal", "find", "--url", server.url, env={"COLUMNS": None})  # in a pipe
+    done = run("journal", "list", "--url", server.url, env={"COLUMNS": None})  # in a pipe
     assert 80 < max(map(len, done.out.splitlines())) <= 160
     assert "\x1b" not in done.out
 
 
 @pytest.mark.slow
 def test_output_is_styled_only_on_a_terminal(server: Any) -> None:
-    assert "\x1b[" in "".join(on_a_terminal(server, "journal", "find"))
-    assert "\x1b" not in "".join(on_a_terminal(server, "journal", "find", TERM="dumb"))
+    assert "\x1b[" in "".join(on_a_terminal(server, "journal", "list"))
+    assert "\x1b" not in "".join(on_a_terminal(server, "journal", "list", TERM="dumb"))
     assert "\x1b" not in "".join(on_a_terminal(server, "journal", "get", "r3", NO_COLOR="1"))

@@ -1,14 +1,16 @@
 """Records the examples of the OpenAPI documents: the answers and the errors of a sandbox.
 
 ``python -m tests.contract.recording`` (or ``make examples``) sends the requests of each ``examples.json`` in
-the package to the packaged fixture, in their order, and writes the file anew. To add or change a request,
-first edit its ``parameters`` and ``body`` in the file. The errors are those of the tests' registry.
+the package to the packaged fixture, in their order, and writes the file anew. A new operation is the last,
+with parameters of others. To add or change a request, first edit its ``parameters`` and ``body`` in the file.
+The errors are those of the tests' registry: v3 on its ladders, v2.0 in its golden transcript.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +32,9 @@ NAMES = ("v3", "v2", "control")
 
 #: A longer answer would hide the operation that it is an example for.
 LONGEST = 4000
+
+#: Operations that need a browser.
+BROWSER = {"session", "sessionBegin", "sessionEnd"}
 
 
 class Sender:
@@ -71,15 +76,38 @@ def kept(name: str) -> dict[str, Any]:
     return examples
 
 
+def _requests(name: str) -> dict[str, Any]:
+    """Return the kept request of each operation. New operations have parameters of others, and no body."""
+    described = {
+        row["operationId"]: row
+        for methods in document(name).content["paths"].values()
+        for row in methods.values()
+    }
+    requests = {
+        operation: {key: example[key] for key in ("parameters", "body") if key in example}
+        for operation, example in kept(name)["operations"].items()
+        if operation in described
+    }
+    known = {
+        key: value for request in requests.values() for key, value in request.get("parameters", {}).items()
+    }
+    for operation in sorted(described.keys() - requests.keys() - BROWSER):
+        parameters = [row["name"] for row in described[operation]["parameters"] if row.get("required")]
+        requests[operation] = {"parameters": {key: known.get(key, "") for key in parameters}}
+    return requests
+
+
 def _operations(name: str) -> dict[str, Any]:
     """Return the request of each operation with its answer of now."""
     sandbox, examples = Sandbox(), {}
     sender = Sender(sandbox, InProcess(sandbox.app), BASE)
     sender.prepare(name)
-    for operation, example in kept(name)["operations"].items():
-        request = {key: example[key] for key in ("parameters", "body") if key in example}
+    for operation, request in _requests(name).items():
         answer = sender.send(name, operation, **request)
-        assert answer.status < 400, (operation, answer.raw)
+        assert answer.status < 400, (
+            f"The example of {operation} is refused with {answer.raw.decode()}. Write parameters and body "
+            f'into {file_of(name)}, instead of "{operation}": {json.dumps(request)}.'
+        )
         examples[operation] = request
         if answer.headers["content-type"].startswith("application/json"):
             shown = json.loads(MEASURED.sub(r"\g<1>0", answer.raw.decode()))
@@ -136,7 +164,11 @@ def _v3(through: Through) -> Iterator[object]:
     for operation, ladder in LADDERS.items():
         climb = ClimbV3(Sandbox(REGISTRY, assume=ASSUME), operations()[operation])
         climb.wire = through(climb.wire)
-        yield climb.climb([*climb.transport(), *ladder])
+        try:
+            yield climb.climb([*climb.transport(), *ladder])
+        except AssertionError as problem:
+            message = f"The ladder of {operation} in tests/v3/test_refusals.py ends early: {problem}"
+            raise AssertionError(message) from None
 
 
 def _control(through: Through) -> Iterator[object]:
@@ -162,4 +194,7 @@ def file_of(name: str) -> Path:
 
 if __name__ == "__main__":
     for interface in NAMES:
-        file_of(interface).write_text(recorded(interface), "utf-8")
+        try:
+            file_of(interface).write_text(recorded(interface), "utf-8")
+        except AssertionError as problem:
+            sys.exit(str(problem))

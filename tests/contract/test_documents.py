@@ -17,7 +17,7 @@ from openapi_spec_validator import validate
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api, InProcess, Socket, signature
-from tests.command import program
+from tests.command import program, run
 from tests.documented import ID, document
 from tests.documented import operations as v3_operations
 from tests.golden.transcripts import exchanges
@@ -153,11 +153,11 @@ def test_openapi_schemas_state_the_bounds_of_values() -> None:
     v3, v2 = (document(name).content["components"]["schemas"] for name in ("v3", "v2"))
     assert v3["RegistrationRequest"]["properties"]["years"].items() >= {"minimum": 1, "maximum": 10}.items()
     assert v3["AvailabilityRequest"]["properties"]["domainNames"]["maxItems"] == 50
-    assert v3["GlueRequest"]["if"] == {"not": {"required": ["ip"]}}
-    assert v3["GlueRequest"]["then"] == {"required": ["ips"]}
+    assert v3["GlueRequest"]["required"] == ["hostname", "ips"]
     assert v2["Changes"]["properties"]["client_hold"]["enum"] == [0, 1, None]
     assert v2["CustomerRequest"]["properties"]["lang"]["pattern"] == r"^(?:[A-Za-z]{2}$|$)"
-    assert v2["Domain"]["properties"]["status"]["enum"] == ["0", "1", "2", "3", "6"]
+    assert v2["DomainStatus"]["enum"] == ["0", "1", "2", "3", "6"]
+    assert v2["Domain"]["properties"]["status"]["$ref"] == "#/components/schemas/DomainStatus"
 
 
 def test_openapi_schema_of_a_price_allows_exactly_the_prices_that_the_server_accepts(
@@ -190,8 +190,8 @@ def test_null_in_a_v2_body_is_documented_and_equals_a_missing_key(subtests: pyte
 
 
 def test_openapi_content_types_of_a_body_follow_the_assumptions(make: Make) -> None:
-    form = "application/x-www-form-urlencoded"
-    for value, types in (("json", ["application/json"]), ("json_or_form", ["application/json", form])):
+    both = ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"]
+    for value, types in (("json", ["application/json"]), ("json_or_form", both)):
         client = make(assume={"v2.request_format": value}).client()
         content: Any = client.get("/_sandbox/openapi/v2.json").json
         bodies = [
@@ -290,6 +290,103 @@ def test_openapi_document_follows_the_assumptions_and_the_address_of_its_world(
     assert seen() == ("integer", url)
 
 
+@pytest.mark.parametrize("name", ["v3", "v2", pytest.param("control", marks=pytest.mark.slow)])
+def test_openapi_document_in_version_3_0_is_valid_and_has_the_same_operations(wire: Api, name: str) -> None:
+    """No keyword of 3.1 alone is left. Ids, components and required keys are the same."""
+    old = wire.get(f"/_sandbox/openapi/{name}.json?version=3.0").json
+    assert old["openapi"] == "3.0.3"
+    validate(old)
+    new = document(name).content
+    assert {path: row.keys() for path, row in old["paths"].items()} == {
+        path: row.keys() for path, row in new["paths"].items()
+    }
+    assert old["components"]["schemas"].keys() == new["components"]["schemas"].keys()
+    for component, schema in new["components"]["schemas"].items():
+        assert old["components"]["schemas"][component].get("required") == schema.get("required"), component
+    newer = {"if", "then", "const", "patternProperties", "propertyNames", "contentMediaType", "prefixItems"}
+    for at, schema in each_schema(old["components"]["schemas"]):
+        assert not isinstance(schema.get("type"), list), at
+        assert schema.get("type") != "null", at
+        assert not newer & schema.keys(), at
+
+
+def test_openapi_document_of_an_unknown_version_is_refused(wire: Api) -> None:
+    answer = wire.get("/_sandbox/openapi/v3.json?version=2.0")
+    assert (answer.status, "3.1, 3.0" in answer.message) == (400, True), answer.raw
+
+
+@pytest.mark.parametrize("name", ["v3", "v2", pytest.param("control", marks=pytest.mark.slow)])
+def test_openapi_schemas_are_of_the_kinds_that_generators_read(name: str) -> None:
+    """One type for each schema, or a type and null. No conditions, and no two keys of nearly the same name.
+
+    openapi-generator makes one field of two keys that differ only in case or in separators.
+    """
+    for at, schema in each_schema(document(name).content["components"]["schemas"]):
+        types = schema.get("type")
+        assert not isinstance(types, list) or (len(types) == 2 and types[1] == "null"), (at, types)
+        assert not {"if", "then", "else"} & schema.keys(), at
+        keys = [re.sub(r"[\W_]", "", key).lower() for key in schema.get("properties", ())]
+        assert len(keys) == len(set(keys)), (at, keys)
+
+
+def each_schema(schemas: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every schema in ``schemas`` after its place. Examples are no schemas."""
+    for name, schema in schemas.items():
+        yield name, schema
+        inner = {key: schema[key] for key in ("items", "additionalProperties", "not") if key in schema}
+        inner |= {
+            f"{key}.{at}": part
+            for key in ("anyOf", "oneOf", "allOf")
+            for at, part in enumerate(schema.get(key, ()))
+        }
+        parts = {**inner, **schema.get("properties", {})}
+        yield from each_schema(
+            {f"{name}.{key}": part for key, part in parts.items() if isinstance(part, dict)}
+        )
+
+
+def test_openapi_document_requires_what_the_server_demands(wire: Api) -> None:
+    """A request without the documented required keys is refused. One with another accepted name is not."""
+    bodies = {
+        **{
+            row["operationId"]: row["requestBody"]["required"]
+            for row in operations("v3")
+            if "requestBody" in row
+        },
+        **{
+            row["operationId"]: row["requestBody"]["required"]
+            for row in operations("v2")
+            if "requestBody" in row
+        },
+    }
+    optional = {name for name, required in bodies.items() if not required}
+    assert optional == {"renewDomainByDomainName", "customerEditByCustomerId", "domainEdit"}
+    for operation, right in (
+        ("renewDomain", {"domain": {"domainName": "a.com"}, "years": 1}),
+        ("updateGlueRecord", {"ips": ["192.0.2.1"]}),
+        ("setAuthcode", {"authCode": "Code-123456"}),
+        ("requestTransfer", {"domain": {"domainName": "a.com"}, "authCode": "Code-123456"}),
+    ):
+        assert accepts("v3", operation, right), operation
+        assert not accepts("v3", operation, {}), operation
+    assert accepts("v3", "renewDomainByDomainName", {"years": 1})
+    assert not accepts("v3", "requestTransfer", {"domain": {"domainName": "a.com"}})
+
+
+def test_openapi_documents_name_the_public_urls_of_the_server(make: Make, tmp_path: Path) -> None:
+    urls = ("https://api.example.com/", "http://b.example:81/base")
+    content = make(public_urls=urls).app.test_client().get("/_sandbox/openapi/v3.json").json
+    assert [server["url"] for server in content["servers"]] == [url.rstrip("/") for url in urls]
+    words = ("openapi", "v3", *(word for url in urls for word in ("--public-url", url)))
+    file = tmp_path / "v3.json"
+    assert run(*words, "--version", "3.0", "-o", str(file)).status == 0
+    written = json.loads(file.read_text())
+    assert [server["url"].rstrip("/") for server in written["servers"]] == [url.rstrip("/") for url in urls]
+    assert written["openapi"] == "3.0.3"
+    written = json.loads(run(*words, "--url", "http://c.example").out)
+    assert written["servers"] == [{"url": "http://c.example"}]
+
+
 def test_header_named_allow_lists_exactly_the_documented_methods_of_a_path(url: str) -> None:
     """The Allow header names them, and none of another path that fits the same address."""
     with closing(Socket(url)) as socket:
@@ -363,7 +460,7 @@ def test_openapi_document_of_v2_describes_each_operation_and_its_errors(subtests
                 (code, message) for (key, message), code in documented_errors().items() if key == row["id"]
             }
             assert contract <= errors
-            assert {code for code, _ in errors - contract} <= {400, 404, 413, 415, 501}
+            assert {code for code, _ in errors - contract} <= {400, 404, 409, 413, 415, 501}
 
 
 def test_v2_path_with_a_version_that_is_not_served_gets_501_or_404(subtests: pytest.Subtests) -> None:

@@ -79,6 +79,18 @@ def test_every_operation_reports_unknown_keys_but_not_documented_keys(
             assert ignored(sandbox, row, "?" + "&".join(f"{name}=1" for name in query), body) is None
 
 
+def test_key_of_the_path_with_another_value_elsewhere_is_refused_or_reported(
+    sandbox: Sandbox, subtests: pytest.Subtests
+) -> None:
+    for row, (method, path) in ROWS.items():
+        for name in (place for place in FILLED if f"{{{place}}}" in path and place != "version"):
+            for query, sent in {f"?{name}=77": {}, "": {"json": {name: "77"}}}.items():
+                with subtests.test(row=row, name=name, query=query):
+                    answer = sandbox.client().open(path.format(**FILLED) + query, method=method, **sent)
+                    refused = answer.status_code == 400
+                    assert refused or answer.headers.get(HEADER, "").startswith(name), answer.text
+
+
 def test_every_operation_refuses_unknown_keys_if_the_assumption_says_so(
     make: Make, subtests: pytest.Subtests
 ) -> None:
@@ -108,7 +120,7 @@ def test_header_with_ignored_keys_is_short_and_ascii(sandbox: Sandbox) -> None:
     for keys, more in ((10, ""), (11, ", and more"), (1000, ", and more")):
         body = {f"qwertz{number:03}": 1 for number in range(keys)}
         assert ignored(sandbox, "v3.renewDomain", "", body) == ", ".join(names) + more
-        assert sandbox.journal.find(limit=1).requests[0].request.ignored == tuple(names)
+        assert sandbox.journal.list(limit=1).requests[0].request.ignored == tuple(names)
     for key in ("é", "\r\nX: y", "\0", "名前" * 500, ", ", "\u2028", "\U0001f600"):
         header = ignored(sandbox, "v3.renewDomain", "", {key * number: 1 for number in range(1, 12)})
         assert header is not None

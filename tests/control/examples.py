@@ -66,6 +66,7 @@ SECOND, WANTED = {"domain": "second.com"}, {"domain": "wanted.com"}
 
 # The clock
 
+UNITS = ("seconds", "minutes", "hours", "days", "weeks", "months", "years")
 OVERDUE: Parameters = {"domain": "second.com", "stage": "overdue"}
 CLOCK = (
     *(good(f"clock.{verb}") for verb in ("show", "freeze", "run")),
@@ -73,8 +74,9 @@ CLOCK = (
     bad("clock.set", {"to": "2026-01-01"}, code="set_back"),
     bad("clock.set", {"to": "soon"}, {}, {"to": "2028-04-01", "limit": -1}),
     good("clock.advance", {"by": "P800D", "limit": 3}, {"by": "P3D"}, {"by": 3600}, {"by": 3600.0}),
-    good("clock.advance", {"days": 3}),
-    bad("clock.advance", {"days": 0}, {"days": 3, "by": "P3D"}),
+    each("clock.advance", {}, dict.fromkeys(UNITS, (2, 0))),
+    good("clock.advance", {"days": 1, "hours": 12}),
+    bad("clock.advance", {"hours": 0.5}, {"days": 3, "by": "P3D"}, {"weeks": 1, "until": "next"}),
     good("clock.advance", {"by": "P3D", "dry_run": True}, {"to": "2027-01-01T00:00:00Z"}, {"until": "next"}),
     good("clock.advance", {"until": OVERDUE}, {"until": {"event": "expiry"}}),
     bad("clock.advance", {"by": 1.5}, {"by": "a while"}, {"by": 3600, "limit": 1.5}, {"to": "tomorrow"}),
@@ -117,15 +119,15 @@ RECORDS = (
     each("events.follow", {}, EVENTS),
     bad("events.follow", {"domain": "-"}, code="invalid_name"),
     bad("events.follow", {"per_second": 0}),
-    good("events.find"),
-    good("events.find", SECOND, before=MUCH_LATER),
-    bad("events.find", {"domain": "-"}, code="invalid_name"),
-    each("events.find", {}, {**EVENTS, "before": (3, 0), "cause": (1, 0), "limit": (2, -1)}, before=LATER),
+    good("events.list"),
+    good("events.list", SECOND, before=MUCH_LATER),
+    bad("events.list", {"domain": "-"}, code="invalid_name"),
+    each("events.list", {}, {**EVENTS, "before": (3, 0), "cause": (1, 0), "limit": (2, -1)}, before=LATER),
 )
 JOURNAL = (
     *(
         example
-        for name in ("journal.find", "journal.lines")
+        for name in ("journal.list", "journal.lines")
         for example in (
             good(name, {}, {"outcome": "404"}, {"since": "2026-03-01T12:00:00Z", "limit": 3}, {"limit": 0}),
             each(name, {}, MATCH),
@@ -157,17 +159,17 @@ JOURNAL = (
     bad(VERIFY, {"in_order": [], "times": 1}, {**ANY, "in_order": []}),
 )
 LEDGER = (
-    good("ledger.find"),
-    good("ledger.find", before=MUCH_LATER),
-    good("ledger.find", {"account": "main"}, {"before": 3, "limit": 1}),
-    bad("ledger.find", {"account": "nobody"}, code="unknown_account"),
-    each("ledger.find", {}, {"order": (1, 0), "domain": ("second.com", ""), "request": ("r1", "")}),
-    each("ledger.find", {}, {"operation": ("v3.*", "*a" * 2000), "purpose": ("renewal", "fun")}),
+    good("ledger.list"),
+    good("ledger.list", before=MUCH_LATER),
+    good("ledger.list", {"account": "main"}, {"before": 3, "limit": 1}),
+    bad("ledger.list", {"account": "nobody"}, code="unknown_account"),
+    each("ledger.list", {}, {"order": (1, 0), "domain": ("second.com", ""), "request": ("r1", "")}),
+    each("ledger.list", {}, {"operation": ("v3.*", "*a" * 2000), "purpose": ("renewal", "fun")}),
     good("ledger.statement", {}, {"month": "2026-03", "account": "main", "format": "csv"}, before=MUCH_LATER),
     good("ledger.statement", {"format": "json"}, before=MUCH_LATER),
     bad("ledger.statement", {"account": "nobody"}, code="unknown_account"),
     bad("ledger.statement", {"month": "2026-13"}, {"format": "xml"}),
-    each("ledger.find", {}, {"since": ("2026-03-01", "then"), "before": (3, 0), "limit": (0, -1)}),
+    each("ledger.list", {}, {"since": ("2026-03-01", "then"), "before": (3, 0), "limit": (0, -1)}),
 )
 
 # Faults
@@ -180,10 +182,15 @@ RULES: tuple[Parameters, ...] = (
     *({"kind": "latency", "seconds": "1.5"}, {"kind": "latency", "min": "1s", "max": 2}),
     *({"kind": "latency", "median": 2, "sigma": 0.6}, {"kind": "drip", "size": 5, "pause": 0.1}),
     *({"kind": "bandwidth", "rate": 9}, {"kind": "hang", "seconds": "5m"}, {"kind": "stale", "commits": 2}),
+    {"kind": "stale", "max_age": "90s"},
     *({"kind": "truncate", "keep": 7, "reset": True}, {"kind": "duplicate", "answer": "second"}),
     *({"kind": "garbage", "text": "noise"}, {"kind": "garbage", "hex": "00ff"}),
     {"kind": "mutate", "path": "results[0].status", "value": 7},
-    *({"kind": "mutate", "path": "id", "drop": True}, {"kind": "mutate", "path": "id", "type": "number"}),
+    *(
+        {"kind": "mutate", "path": "status", "drop": True},
+        {"kind": "mutate", "path": "status", "type": "number"},
+    ),
+    {"kind": "mutate", "path": "status", "add": 7},
     {"kind": "rate_limit", "limit": 3, "window": "60s", "time": "real", "per": "rule"},
     {"kind": "time_passes", "by": "P1D"},
     {"kind": "reset", "name": "lost", "match": {"operation": "v3.*"}, "when": {"times": 2, "phase": "after"}},
@@ -242,6 +249,14 @@ ANSWERS = (
             **{"request_body": ({"type": "A"}, 7), "headers": ({"X-Id": "{count}"}, {"Date": "now"})},
             **{"body": ("{query.page}", "{query}"), "content_type": ("text/html", "html")},
             "sequence": ([{"status": 202}, {"body": [1.5]}], []),
+        },
+    ),
+    each(
+        "answers.add",
+        {**ZONE, "entry": "zones/{zone.ascii}"},
+        {
+            **{"entry": ("{zone.ascii}", ""), "exists": (True, "perhaps"), "delete": (True, "perhaps")},
+            **{"save": ({"by": "{account}"}, "{zonne}"), "saved": ({"zones/a.com": 1}, "zones/a.com")},
         },
     ),
     good("answers.list", before=CANNED),
@@ -322,14 +337,25 @@ ACTIONS: dict[str, tuple[Parameters, Parameters]] = {
     **dict.fromkeys(("hold", "release_hold", "drop", "release"), (SECOND, {})),
     "request_transfer": (SECOND, {"force": True}),
     **{f"{verb}_transfer": ({"domain": "arriving.com"}, {}) for verb in ("approve", "reject", "complete")},
+    "change": (
+        {**SECOND, "autorenew": False},
+        {
+            **{"expires": "-1d", "auth_code": "x", "nameservers": ["ns1.example.net"], "privacy": True},
+            **{"flags": ["client_hold"], "contacts": {"tech": "A1001"}, "customer": 0},
+            **{"charge": "1.5", "by": "registry", "account": "main"},
+        },
+    ),
+    "renew": (SECOND, {"years": 2, "charge": False}),
+    "refuse_registration": ({"domain": "processing.com"}, {"refund": False, "reason": "no papers"}),
+    "expire_auth_code": (SECOND, {}),
     "set_prices": (
         {"zone": "com", "renewal": "13.25"},
-        dict.fromkeys(("registration", "renewal", "transfer", "restore", "privacy", "owner_change"), "7.5"),
+        dict.fromkeys(("registration", "renewal", "transfer", "restore", "privacy", "owner_change"), "7.5")
+        | {"later_years": "renewal"},
     ),
     "set_promotion": ({"zone": "com", "of": "renewal"}, {}),
     "set_premium": ({**WANTED, "registration": "77"}, {"renewal": "7", "transfer": 9}),
     "set_service": ({"zone": "com", "in_service": False}, {}),
-    "adjust_balance": ({"account": "main", "by": "-9"}, {}),
     "revoke_credentials": ({"account": "main"}, {"which": "key"}),
     "restore_credentials": ({"account": "main"}, {"which": "token"}),
 }
@@ -342,6 +368,8 @@ AWAITED: tuple[Parameters, ...] = (
     {},
 )
 WRONG_MATCHES: tuple[Parameters, ...] = ({"since": "r1"}, {"answer": "accepted"}, {"body": {"[": 1}})
+#: The changes of a balance, each with its amount.
+BALANCES = {"credit": "50", "debit": 9.5, "set_balance": "-1"}
 PROMOTION = {"zone": "com", "of": "registration", "price": "1.5", "until": "P3D"}
 PLANNED = (
     ("simulate.register", {**WANTED, "auth_code": "their-code", "at": "P3D"}),
@@ -366,9 +394,21 @@ OUTSIDE = (
     good("simulate.set_promotion", PROMOTION),
     bad("simulate.set_promotion", {**PROMOTION, "price": "free"}, {**PROMOTION, "until": "2020-01-01"}),
     bad("simulate.set_premium", {**WANTED, "renewal": "7"}),
-    each("simulate.adjust_balance", {"account": "main"}, {"to": ("0", "all")}),
-    bad("simulate.adjust_balance", {"account": "main"}),
-    bad("simulate.adjust_balance", {"account": "nobody", "by": "1"}, code="unknown_account"),
+    bad("simulate.change", SECOND, {**SECOND, "expires": "1900-01-01"}, {**SECOND, "flags": ["held"]}),
+    bad("simulate.change", {**SECOND, "contacts": {"tech": "C-9"}}, code="contact_not_found"),
+    bad("simulate.renew", {"domain": "redemption.com"}, code="wrong_state"),
+    bad("simulate.refuse_registration", SECOND, code="no_registration_pending"),
+    bad("simulate.expire_auth_code", {"domain": "free.com"}, code="not_held"),
+    *(
+        good(f"accounts.{action}", {"account": "main", "amount": amount})
+        for action, amount in BALANCES.items()
+    ),
+    good("accounts.credit", {"account": "main", "amount": 1, "at": "P3D"}),
+    good("accounts.debit", {"account": "main", "amount": 1, "after": "v3.balance"}),
+    bad("accounts.credit", {"account": "main", "amount": "-1"}, {"account": "main"}),
+    bad("accounts.credit", {"account": "main", "amount": 1, "at": "soon"}),
+    bad("accounts.debit", {"account": "main", "amount": "all"}),
+    bad("accounts.set_balance", {"account": "nobody", "amount": "1"}, code="unknown_account"),
     bad("simulate.set_service", {"zone": "nowhere", "in_service": True}, code="unknown_zone"),
     good("scheduled.list"),
     good("scheduled.list", before=PLANNED),
@@ -389,10 +429,19 @@ PERSON = {
     **{"mail": "ann.example@example.org", "account": "main"},
 }
 ORDER: Parameters = {
+    **{"registrant_changed": "-9d", "last_renewal": {"at": "-9d", "before": "-65d"}},
     **{"id": 900001, "created": "-40d", "expires": "+300d", "since": "-30d", "due": "+300d"},
     **{"retry": "never", "arrived": "-20d", "contacts": {"tech": "A1001"}, "customer": 501},
     **{"nameservers": ["ns1.example.net"], "privacy": True, "autorenew": True, "flags": ["client_hold"]},
-    **{"auth_code": "secret-code", "license": "L1", "years": 2, "registration": [], "renewals": []},
+    **{
+        "auth_code": "secret-code",
+        "auth_code_expires": "+3d",
+        "license": "L1",
+        "years": 2,
+        "registration": [],
+        "renewals": [],
+    },
+    "update_lock_used": True,
     **{"account": "main", "stage": "active", "hosts": {"ns1": ["192.0.2.8"]}},
 }
 ACCOUNT: Parameters = {

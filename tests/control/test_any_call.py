@@ -147,6 +147,6 @@ def test_local_and_remote_calls_read_python_values_in_the_same_way(both: tuple[S
                 with pytest.raises(Refused, match="by must be a duration"):
                     world.clock.advance(odd)
             world.client().get("/v3/balance")
-            assert len(world.journal.find(operation=[Word.EVERY]).requests) == 1
-            moved = world.simulate.adjust_balance("main", to=7).events[0]
+            assert len(world.journal.list(operation=[Word.EVERY]).requests) == 1
+            moved = world.accounts.set_balance("main", 7).events[0]
             assert str(moved.balance) == str(world.accounts["main"].balance) == "7.00"

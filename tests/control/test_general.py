@@ -9,7 +9,8 @@ CONTROL = "/_sandbox"
 
 def test_the_path_prefix_chooses_the_world_of_a_control_request(wire: Api) -> None:
     """The request needs no credentials and has no request number. An unknown path gets a suggestion."""
-    health = {"status": "ok", "world": "default", "now": "2026-03-01T12:00:00Z", "frozen": True}
+    clock = {"now": "2026-03-01T12:00:00Z", "frozen": True}
+    health = {"status": "ok", "world": "default", **clock, "header_prefix": "X-SVC-"}
     first = wire.get("/v3/balance").headers["x-sandbox-request"]
     for prefix in ("", "/_worlds/default"):
         answer = wire.send("GET", f"{prefix}{CONTROL}/health", [])

@@ -37,9 +37,9 @@ class Interface:
                 self.sandbox.client().open(**given)
             else:
                 assert self.through(operation, given)[0] == "ok"
-        before = self.sandbox.events.find(limit=1)
+        before = self.sandbox.events.list(limit=1)
         code, result = self.through(example.operation, dict(example.given))
-        assert not example.refused or self.sandbox.events.find(limit=1) == before
+        assert not example.refused or self.sandbox.events.list(limit=1) == before
         is_read = example.refused or BY_NAME[example.operation].method == "GET"
         self.changed = bool(example.before) or not is_read or example.operation.startswith("coverage.")
         return code, measured(result)

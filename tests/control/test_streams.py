@@ -74,9 +74,10 @@ def test_each_interface_streams_the_matching_requests(served: Sandbox, url: str)
     assert [record.outcome for record in lines] == ["ok", "domain_not_found", "ok"]
     assert "nobodys.com" in str(lines[1].refused)
     assert json.loads(events[1]["data"])["refused"] == lines[1].refused
-    assert lines[2].charged == -served.ledger.find().entries[-1].amount > 0
+    assert lines[2].charged == -served.ledger.list().entries[-1].amount > 0
     assert sse.response.getheader("content-type") == "text/event-stream"
-    assert client.get("/_sandbox/journal/follow?since=r0").text.startswith("id: r1\ndata: {")
+    begin, following = client.get("/_sandbox/journal/follow?since=r0").text.split("\n\n")[:2]
+    assert (begin.partition("\n")[0], following[:14]) == ("event: begin", "id: r1\ndata: {")
 
 
 def test_each_server_start_has_a_new_instance_id(sandbox: Sandbox) -> None:
@@ -106,7 +107,7 @@ def test_the_parameter_since_continues_a_stream_after_a_record(served: Sandbox, 
     served.client().get(BALANCE)
     with Sse(url, "journal/follow?since=r0", {"Last-Event-ID": "r1"}) as sse:
         assert sse.event()["id"] == "r2"
-    numbers = [event.number for event in served.events.find().events]
+    numbers = [event.number for event in served.events.list().events]
     with served.events.follow(since=numbers[1]) as events:
         assert [next(events).number for _ in numbers[2:]] == numbers[2:]
 
@@ -122,7 +123,7 @@ def test_streams_report_events_and_clock_moves(served: Sandbox, url: str) -> Non
     ):
         served.client().get(BALANCE)
         moved = served.clock.advance("P90D")
-        known = served.events.find(limit=500).events
+        known = served.events.list(limit=500).events
         assert sorted(islice(local, len(known)), key=lambda one: one.number) == list(known)
         assert tuple(next(there).registry_event for _ in moved.events) == moved.events
         for watched in (ticks, remote_ticks):
@@ -147,12 +148,12 @@ def test_a_slow_subscriber_gets_only_the_latest_records(served: Sandbox, url: st
                 assert next(following).id == "r10"
                 served.rewind("r10")
     with served.journal.follow(per_second=2) as following:
-        served.client().get(BALANCE)
-        next(following)
-        served.client().get(BALANCE)
         started = monotonic()
+        served.client().get(BALANCE)
         next(following)
-        assert 0.3 < monotonic() - started < 1.5
+        served.client().get(BALANCE)
+        next(following)
+        assert 0.5 <= monotonic() - started < 10
     for follow in (served.journal.follow, served.events.follow, served.clock.watch):
         with follow(per_second=20) as following:
             for _ in range(15):
@@ -163,7 +164,7 @@ def test_a_slow_subscriber_gets_only_the_latest_records(served: Sandbox, url: st
     with served.events.follow(name="clock.freeze") as following:
         for _ in range(1_005):
             served.clock.freeze()
-        latest = served.events.find(limit=1).events[0].number
+        latest = served.events.list(limit=1).events[0].number
         assert (latest - next(following).number, following.missed) == (999, 5)
 
 
@@ -220,7 +221,7 @@ def test_the_command_follow_prints_each_record_in_a_line_until_interrupted(serve
     assert (*process.communicate(timeout=60), process.returncode) == ("", "", 0)
     with served.fork(name="gone") as fork:
         fork.client().get(BALANCE)
-        timer = threading.Timer(0.5, fork.close)
+        timer = threading.Timer(3, fork.close)  # when the command follows
         timer.start()
         done = run("journal", "follow", "--since", "r0", "--json", "--world", "gone", "--url", url)
         assert json.loads(done.out)["operation"] == "v3.balance"

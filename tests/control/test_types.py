@@ -17,7 +17,7 @@ from reseller_sandbox import Refused, Sandbox
 
 def test_results_have_their_declared_types(sandbox: Sandbox) -> None:
     sandbox.client().get("/v3/balance")
-    assert_type(sandbox.journal.find(limit=1).requests[0].outcome, str)
+    assert_type(sandbox.journal.list(limit=1).requests[0].outcome, str)
     assert_type(sandbox.journal.expect(operation="v3.balance")[0].id, str)
     with sandbox.journal.follow(operation="v3.*", since="r0") as following:
         assert_type(next(following).id, str)
@@ -30,7 +30,7 @@ def test_results_have_their_declared_types(sandbox: Sandbox) -> None:
     assert_type(sandbox.faults.add("latency", seconds=1, name="slow").names[0], str)
     assert_type(sandbox.faults.replace(sandbox.faults.list()).faults[0].kind, str)
     assert_type(sandbox.simulate.register("wanted.com", years=2).events[0].event, str)
-    scheduled = sandbox.simulate.when("P3D").adjust_balance("main", to=0).scheduled
+    scheduled = sandbox.accounts.when("P3D").set_balance("main", 0).scheduled
     assert scheduled is not None
     assert_type(sandbox.scheduled.remove(scheduled.id).parameters, Mapping[str, Any])
     assert_type(sandbox.snapshots.add("here").now, datetime)
@@ -45,5 +45,5 @@ def test_wrong_calls_fail_type_checking_and_are_refused_at_run_time(sandbox: San
         sandbox.clock.advance(bye="P1D")  # type: ignore[call-arg]
     with pytest.raises(Refused, match="second is not known here; did you mean seconds"):
         sandbox.faults.add("latency", second=1)
-    with pytest.raises(Refused, match="chance is not known here"):
+    with pytest.raises(Refused, match="chance is not a parameter of the preset flaky; put it in when"):
         sandbox.faults.preset("flaky", chance=1)

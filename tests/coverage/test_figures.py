@@ -14,7 +14,7 @@ from reseller_sandbox.testing import EndlessWait
 from tests.registry import REGISTRY
 
 RENEW = "/v3/domains/renewDomain/{}"
-AREAS = {"operations", "errors", "stages", "transitions", "events", "faults", "assumptions"}
+AREAS = {"operations", "errors", "stages", "transitions", "events", "faults", "assumptions", "situations"}
 
 #: The only transition that a request of another account makes.
 BY_ANOTHER_ACCOUNT = "arriving to active"
@@ -90,6 +90,8 @@ def test_coverage_counts_a_stage_unless_an_earlier_check_refused_the_request(san
 
 def test_coverage_counts_transitions_events_and_assumption_values(sandbox: Sandbox) -> None:
     sandbox.clock.advance("P2Y", dry_run=True)
+    sandbox.simulate.release("theirs.com")
+    assert exercised(sandbox, "events") == {}
     assert sandbox.coverage.show().covered == 0
     client = sandbox.client()
     client.post("/v3/domains/createDomain", json={"domain": {"domainName": "brand-new.com"}})
@@ -135,12 +137,12 @@ def test_the_sample_calls_of_a_coverage_gap_exercise_the_missing_item(subtests: 
     """The test takes every sixth gap of a stage, every fourteenth injected error, and all other gaps."""
     seeded = Sandbox()
     gaps = seeded.coverage.missing(limit=1000).gaps
-    assert {gap.area for gap in gaps[:7]} == AREAS
+    assert {gap.area for gap in gaps[:8]} == AREAS
     assert all(gap.how for gap in gaps)
     kinds: dict[str, list[Any]] = {area: [gap for gap in gaps if gap.area == area] for area in AREAS}
     assert all(gap.inject and "{" not in gap.how for gap in kinds["errors"])
     kinds["stages"], kinds["errors"] = kinds["stages"][::6], kinds["errors"][::14]
-    for gap in (gap for area in AREAS - {"assumptions"} for gap in kinds[area]):
+    for gap in (gap for area in AREAS - {"assumptions", "situations"} for gap in kinds[area]):
         if gap.item == BY_ANOTHER_ACCOUNT:
             continue
         is_error = gap.area == "errors"

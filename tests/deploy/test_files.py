@@ -7,7 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
-from functools import cache
+from configparser import ConfigParser
+from functools import cache, reduce
 from importlib.metadata import requires, version
 from pathlib import Path
 
@@ -17,13 +18,13 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import reseller_sandbox
-from reseller_sandbox import Sandbox
-from tests.command import printed
+from reseller_sandbox import Sandbox, connect
+from tests.command import printed, program, run
 
 #: The commands, each of which prints a file.
 FORMS = (
     *("dockerfile", "compose", "compose-shards", "kubernetes", "kubernetes-shards", "nginx"),
-    *("github-actions", "github-actions-service", "gitlab-ci", "gitlab-ci-service"),
+    *("systemd", "github-actions", "github-actions-service", "gitlab-ci", "gitlab-ci-service"),
 )
 
 
@@ -39,7 +40,7 @@ def test_printed_files_have_known_settings_the_port_and_the_version() -> None:
     for form in FORMS:
         text = text_of(form)
         assert {*re.findall(r"RESELLER_SANDBOX_[A-Z_]+", text)} <= known, form
-        assert "8053" in text, form
+        assert "8053" in text or form == "systemd", form
         assert version("reseller-sandbox") in text, form
 
 
@@ -100,6 +101,50 @@ def test_the_uncommented_lines_for_https_are_valid() -> None:
         assert "RESELLER_SANDBOX_CERTFILE" in str([*yaml.safe_load_all(text)]), form
 
 
+def test_the_kubernetes_file_has_as_many_shards_as_its_router() -> None:
+    documents = [*yaml.safe_load_all(printed("deploy", "kubernetes-shards", "--shards", "7"))]
+    by_kind = {document["kind"]: document for document in documents}
+    assert by_kind["StatefulSet"]["spec"]["replicas"] == 7
+    servers = re.findall(r"server (\S+) max_fails=0;", by_kind["ConfigMap"]["data"]["nginx.conf"])
+    assert servers == [f"reseller-sandbox-{number}.reseller-shards:8053" for number in range(7)]
+    for wrong in ("0", "101", "x"):
+        done = run("deploy", "nginx", "--shards", wrong)
+        assert (done.status, done.out) == (2, "")
+
+
+def test_the_commands_of_the_systemd_unit_start_a_server_and_wait_for_it(tmp_path: Path) -> None:
+    unit = ConfigParser(strict=False, interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment, method-assign]
+    unit.read_string(text_of("systemd"))
+    service = unit["Service"]
+    folders = {"%t": tmp_path / "run", "%S": tmp_path / "state"}
+    for folder in folders.values():
+        (folder / service["StateDirectory"]).mkdir(parents=True)
+    start, wait = (
+        reduce(lambda words, name: words.replace(name, str(folders[name])), folders, service[key]).split()
+        for key in ("ExecStart", "ExecStartPost")
+    )
+    environment = {**os.environ, "RESELLER_SANDBOX_PORT": "0"}
+    with subprocess.Popen(start, env=environment, stdout=subprocess.DEVNULL) as server:
+        try:
+            url = subprocess.run(wait, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
+            with connect(url) as sandbox:
+                assert sandbox.health.show().status == "ok"
+        finally:
+            server.terminate()
+        assert server.wait(int(service["TimeoutStopSec"])) == 0
+    assert (tmp_path / "state" / "reseller-sandbox" / "worlds.state").exists()
+
+
+@pytest.mark.slow
+def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
+    unit = tmp_path / "reseller-sandbox.service"
+    unit.write_text(text_of("systemd"), "utf-8")
+    command = [program("systemd-analyze"), "verify", "--man=no", str(unit)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 SCHEMA = ("check-jsonschema", "--builtin-schema")
 
 #: The name of each file, and the linters for its kind.
@@ -142,8 +187,8 @@ def test_docker_compose_accepts_the_printed_file(form: str, tmp_path: Path) -> N
 @pytest.mark.slow
 def test_linters_accept_the_printed_files(tmp_path: Path, subtests: pytest.Subtests) -> None:
     for form in FORMS:
-        if form == "nginx":
-            continue  # tests/shards runs nginx
+        if form in ("nginx", "systemd"):
+            continue  # tests/shards runs nginx, and another test here runs the unit
         name, linters = LINTERS[form.removesuffix("-service").removesuffix("-shards")]
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -152,9 +197,9 @@ def test_linters_accept_the_printed_files(tmp_path: Path, subtests: pytest.Subte
             linters += (("yamllint", "--strict", "-d", YAMLLINT),)
         if "workflows" in name and (actionlint := shutil.which("actionlint")):
             linters += ((actionlint,),)
-        for program, *options in linters:
-            with subtests.test(form, program=program):
-                command = [Path(sys.executable).with_name(program), *options, file]
+        for linter, *options in linters:
+            with subtests.test(form, linter=linter):
+                command = [Path(sys.executable).with_name(linter), *options, file]
                 environment = {**os.environ, "NO_COLOR": "1"}
                 done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
                 assert done.returncode == 0, done.stdout + done.stderr

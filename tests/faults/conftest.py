@@ -132,4 +132,4 @@ def balance(sandbox: Sandbox) -> str:
 
 def charges(sandbox: Sandbox, name: str) -> list[tuple[str, str]]:
     """The causes and amounts of the money that a name has cost."""
-    return [(entry.cause, str(entry.amount)) for entry in sandbox.ledger.find(domain=name).entries]
+    return [(entry.cause, str(entry.amount)) for entry in sandbox.ledger.list(domain=name).entries]

@@ -112,11 +112,14 @@ def test_a_mutate_fault_changes_the_response_but_not_the_world(sandbox: Sandbox,
         ({"path": "[0].currency", "value": 7.5}, lambda it: it[0].update(currency=7.5)),
         ({"path": "[0].client-id", "drop": True}, lambda it: it[0].pop("client-id")),
         ({"path": "[0]", "drop": True}, lambda it: it.clear()),
+        ({"path": "0.currency", "value": "EUR"}, lambda it: it[0].update(currency="EUR")),
+        ({"path": "0.limit", "add": {"of": 1}}, lambda it: it[0].update(limit={"of": 1})),
+        ({"path": "[1]", "add": "more"}, lambda it: it.append("more")),
         ({"path": "domain.premium", "type": "string"}, lambda it: it["domain"].update(premium="false")),
         ({"path": "domain.nameservers[*]", "drop": True}, lambda it: it["domain"].update(nameservers=[])),
     ):
         with subtests.test(rule=rule):
-            target = BALANCE if rule["path"][0] == "[" else ACTIVE
+            target = BALANCE if rule["path"][0] in "[0" else ACTIVE
             expected = client.get(target).json
             change(expected)
             with sandbox.faults.add("mutate", **rule) as placed:

@@ -102,7 +102,7 @@ def test_a_reset_or_restore_of_the_world_cancels_a_delayed_request(served: Sandb
         undo()
         assert connection.rest() == b""
         assert charges(served, "new.com") == []
-        assert served.journal.find().matching == 0
+        assert served.journal.list().matching == 0
 
 
 def test_drip_and_bandwidth_faults_send_no_faster_than_declared(

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from time import monotonic
 from typing import Any
 
 import pytest
+import requests
+from urllib3 import Retry
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.testing import SandboxAdapter
 from tests.faults.conftest import balance, charges, register
 
 BALANCE = "/v3/balance"
@@ -47,3 +51,21 @@ def test_the_preset_flaky_fails_about_one_request_in_five(sandbox: Sandbox) -> N
     for rule in placed.rules:
         assert seen[rule.name] == rule.applied > 2
         assert rule.when["times"] == 200
+
+
+def test_a_client_that_obeys_retry_after_gets_through_each_preset_in_little_time(sandbox: Sandbox) -> None:
+    token = {"X-Auth-Token": sandbox.accounts.list().accounts[0].token}
+    session, retry = (
+        requests.Session(),
+        Retry(3, status_forcelist=[429, 503], respect_retry_after_header=True),
+    )
+    session.mount("https://", SandboxAdapter(sandbox, max_retries=retry))
+    sandbox.faults.preset("rate-limited", time="real")
+    began = monotonic()
+    for _ in range(6):
+        assert session.get("https://api.example.test/V2.0/domain/zones", headers=token).status_code == 200
+    sandbox.faults.clear()
+    sandbox.faults.preset("maintenance", when={"times": 1})
+    assert session.get("https://api.example.test/V2.0/domain/zones", headers=token).status_code == 200
+    assert 2 <= monotonic() - began < 20
+    assert Counter(entry.status for entry in sandbox.journal.list().requests) == {200: 7, 429: 1, 503: 1}

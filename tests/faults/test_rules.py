@@ -186,7 +186,7 @@ def test_random_latency_depends_only_on_the_seed(make: Make) -> None:
         sandbox = make()
         sandbox.faults.add("latency", name="slow", **rule)
         strikes(sandbox, 100)
-        runs.append([entry.held_up_seconds for entry in sandbox.journal.find(limit=1000).requests])
+        runs.append([entry.held_up_seconds for entry in sandbox.journal.list(limit=1000).requests])
     even, again, lognormal = runs
     assert even == again
     assert all(1 <= seconds < 2 for seconds in even)
@@ -236,7 +236,10 @@ MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
     ],
     "error": [
         ({}, "the rule requires an error or a status"),
-        ({"error": "name_taken_"}, "error is not the name of a documented error; did you mean name_taken"),
+        (
+            {"error": "name_taken_"},
+            "error 'name_taken_' is not the name of a documented error; did you mean name_taken",
+        ),
         (OF_V2, "error is not an error of v3, whose operations the rule matches"),
         ({"status": 500, "facts": {"a": 1}}, "facts is not allowed with a raw status"),
     ],
@@ -247,8 +250,12 @@ MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
         *(({"seconds": text}, "seconds must be") for text in ("1.5.5", "nan", "1e3", ".", "86400.5")),
     ],
     "mutate": [
-        ({"path": "a", "drop": True, "value": 1}, "the rule requires exactly one of value, drop and type"),
+        (
+            {"path": "a", "drop": True, "value": 1},
+            "the rule requires exactly one of value, drop, type and add",
+        ),
         ({"path": "a[b]", "drop": True}, "path must be a path such as"),
+        ({"path": "a.*", "add": 1}, "path must end with a key or an index, not with *, to add a value"),
     ],
     "truncate": [({"when": {"phase": "before"}}, "when.phase must be after for the kind truncate")],
     "garbage": [({"hex": "xyz"}, "hex must be hexadecimal digits")],
@@ -273,6 +280,7 @@ def test_a_mistake_in_a_fault_rule_is_reported_with_its_path(sandbox: Sandbox, s
                 sandbox.faults.add(**rule)
             assert caught.value.code == "invalid_parameter"
             assert caught.value.message.startswith(problem)
+            assert "not None" not in caught.value.message
             assert sandbox.faults.list().faults == ()
 
 

@@ -65,14 +65,16 @@ def rerun(name: str) -> Iterator[Path]:
         yield folder
 
 
-def differences(name: str) -> list[str]:
-    """Run a transcript. Return the first lines that differ from the golden files, as ``diff -u`` shows them.
+def differences(name: str, folder: Path | None = None) -> list[str]:
+    """Return the first lines of a run that differ from the golden files, as ``diff -u`` shows them.
 
-    Files other than texts have durations and the port.
+    Without the ``folder`` of a run, run the transcript. Files other than texts have durations and the port.
     """
+    if folder is None:
+        with rerun(name) as folder:
+            return differences(name, folder)
     files = [file for file in (f"{name}.txt", *TRANSCRIPTS[name]) if file.endswith((".txt", ".yaml"))]
-    with rerun(name) as folder:
-        texts = [[(at / file).read_text("utf-8").splitlines() for at in (FOLDER, folder)] for file in files]
+    texts = [[(at / file).read_text("utf-8").splitlines() for at in (FOLDER, folder)] for file in files]
     lines = (
         line
         for file, (golden, now) in zip(files, texts, strict=True)

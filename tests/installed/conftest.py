@@ -58,10 +58,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _patient_installs() -> Iterator[None]:
-    """Let no test fail because a registry of packages is slow, or away for a minute."""
+    """Let no test fail because a registry of packages is slow, or away for a minute. Compile on import."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PIP_RETRIES", "8")  # with pauses that double up to half a minute
         patch.setenv("PIP_DEFAULT_TIMEOUT", "60")
+        patch.setenv("PIP_NO_COMPILE", "1")
         yield
 
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,10 @@ import yaml
 from reseller_sandbox import connect
 from tests.command import free_ports
 from tests.deploy.test_files import PINS, rows
-from tests.documents import Block, blocks
+from tests.documents import blocks, without_installation
 from tests.installed.conftest import MINORS, PROJECT, ROOT, deploy, interpreter, locked, output_of
 from tests.installed.image import Image
+from tests.thorough import WHOLE
 
 TOKEN = "a-token-of-this-test"
 
@@ -153,47 +155,73 @@ def test_the_ci_jobs_printed_by_the_command_deploy_succeed(
 README = (ROOT / "README.md").read_text("utf-8")
 PORT = "8053"
 MARK = "--- the next one ---"
+SERVED = f"until curl -s -o /dev/null http://127.0.0.1:{PORT}/_sandbox/health; do sleep 0.1; done"
 
 
-def steps() -> list[tuple[Block, str]]:
-    """Return the README's blocks in order, each with its command; the server runs in the background."""
-    wait = f"until curl -s -o /dev/null http://127.0.0.1:{PORT}/_sandbox/health; do sleep 0.1; done"
-    shown = [block for block in blocks(README) if block.language in ("shell", "sh") or block.file]
-    serves = [
-        block.language == "shell" and block.content.startswith("reseller-sandbox serve") for block in shown
-    ]
-    assert serves.count(True) == 1
-    return [
-        (block, f"{block.content.strip()} > server.txt &\n{wait}" if goes_on else block.command)
-        for block, goes_on in zip(shown, serves, strict=True)
-    ]
+#: Lends the clone the packages of this environment, which has the same pins. A whole run installs them.
+LENT = f"""
+echo {sysconfig.get_path("purelib")} > "$(echo .venv/lib/python*/site-packages)/lent.pth"
+printf '#!/bin/sh\\nexec .venv/bin/python -m pytest "$@"\\n' > .venv/bin/pytest
+chmod +x .venv/bin/pytest
+touch .venv/ready"""
 
 
-def test_following_the_readme_leads_to_a_passing_test(wheel: Path, tmp_path: Path) -> None:
-    """The port is replaced by a free port."""
-    shutil.copy(wheel, tmp_path)
+def _lender() -> Path | None:
+    """Return the Python whose packages are lent."""
+    found = None if WHOLE else interpreter(sys.version_info.minor)
+    return Path(found) if found else None
+
+
+def carry_out_readme(text: str, before: str, folder: Path) -> None:
+    """Run all blocks of the README in one shell, below ``before``. Each prints the shown output.
+
+    ``make run`` runs in the background, and ``make test`` runs a few tests. The port is a free one.
+    """
     port = str(free_ports())
-    (tmp_path / "pins.txt").write_text("\n".join(locked()))
+    pins = folder.parent / "pins.txt"
+    pins.write_text("\n".join(locked()))
     python = Path(next(filter(None, map(interpreter, MINORS))))
     known = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     environment = {
         **known,
         "PATH": f"{python.parent}{os.pathsep}/usr/local/bin{os.pathsep}/usr/bin{os.pathsep}/bin",
-        "PIP_CONSTRAINT": str(tmp_path / "pins.txt"),
         "RESELLER_SANDBOX_PORT": port,
-        "RESELLER_SANDBOX_URL": f"http://127.0.0.1:{port}",
     }
-    commands = steps()
+    text = re.sub("(?m)^make run .*", f"make run > server.txt 2>&1 &\n{SERVED}", text)
+    test = "make test ARGS=tests/units/test_values.py || exit 1"
+    text = re.sub("(?m)^make test .*", f"{LENT}\n{test}" if python == _lender() else test, text)
+    text = re.sub("(?m)^pip install ", f"PIP_CONSTRAINT={pins} pip install ", text)
+    shown = [block for block in blocks(text) if block.language in ("shell", "sh") or block.file]
     script = f"\necho; echo '{MARK}'\n".join(
-        ["set -e; trap 'kill $(jobs -p)' EXIT", *(command for _, command in commands), "true"]
+        ["trap 'kill $(jobs -p)' EXIT", before, *(block.command for block in shown), "true"]
     )
     command = ["bash", "-c", script.replace(PORT, port)]
     finished = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600, check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900, check=False
     )
     assert finished.returncode == 0, finished.stdout + finished.stderr
-    printed = finished.stdout.replace(port, PORT).split(MARK)[1:]
-    assert len(printed) == len(commands) + 1
-    for (block, _), output in zip(commands, printed, strict=False):
+    printed = finished.stdout.replace(port, PORT).split(MARK)[2:]
+    assert len(printed) == len(shown) + 1
+    for block, output in zip(shown, printed, strict=False):
         assert not block.output or block.fits(output), (block, output)
     assert "1 passed" in printed[-2]
+
+
+def test_following_the_readme_in_a_clone_leads_to_a_passing_test(tmp_path: Path) -> None:
+    """A clone contains only what is committed."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("the source is not a clone")
+    output_of("git", "clone", "--quiet", ROOT, "reseller-sandbox", at=tmp_path)
+    carry_out_readme(README, "true", tmp_path / "reseller-sandbox")
+
+
+def test_following_the_readme_with_the_wheel_leads_to_a_passing_test(wheel: Path, tmp_path: Path) -> None:
+    """The environment has only the wheel and pytest, and none of the commands for the clone are run."""
+    before = (
+        "python3 -m venv .venv && . .venv/bin/activate\n"
+        f"PIP_CONSTRAINT=../pins.txt pip install {wheel} pytest\n"
+        f"reseller-sandbox serve > server.txt &\n{SERVED}"
+    )
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    carry_out_readme(without_installation(README), before, folder)

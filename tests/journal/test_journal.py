@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import socket
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reseller_sandbox import Sandbox
+from reseller_sandbox import Refused, Sandbox, connect
 from tests.clients import Api
 from tests.command import run
 from tests.registry import REGISTRY
@@ -20,7 +20,7 @@ from tests.worlds.control import Control, control, inside, money_of, over_socket
 
 
 def ids(sandbox: Sandbox, **sought: Any) -> str:
-    return " ".join(entry.id for entry in sandbox.journal.find(**sought).requests)
+    return " ".join(entry.id for entry in sandbox.journal.list(**sought).requests)
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_only_a_request_with_effect_and_answer_has_the_outcome_ok(
             attempt(sandbox, name)
             sandbox.faults.clear()
             assert (name in {row.name for row in sandbox.names.list(limit=1000).names}) is carried_out
-            (entry,) = journal.find().requests
+            (entry,) = journal.list().requests
             assert (entry.carried_out, entry.outcome, entry.fault) == (carried_out, outcome, kind)
             assert entry.fault_effects == (EFFECTS.get(kind, "altered"),)
             filters = ({"outcome": outcome}, {"carried_out": carried_out}, {"fault": f"{kind[:2]}*"})
@@ -203,7 +203,7 @@ def test_a_journal_entry_has_the_result_and_the_fault_of_a_request(sandbox: Sand
     assert main.get("/v3/balance").status == 200
     sandbox.faults.replace([{"kind": "reset", "when": AFTER}])
     attempt(sandbox, "active.com")
-    entries = sandbox.journal.find().requests
+    entries = sandbox.journal.list().requests
     assert [(entry.carried_out, entry.outcome, entry.fault) for entry in entries] == [
         (True, "ok", None),
         (False, "domain_not_found", "stale"),
@@ -237,7 +237,7 @@ UNREADABLE = {
 def latest(sandbox: Sandbox, number: int) -> list[str]:
     """Wait until the journal has so many requests, and return the names of all."""
     wait_until(lambda: sandbox.journal.count() >= number)
-    return [entry.id for entry in sandbox.journal.find().requests]
+    return [entry.id for entry in sandbox.journal.list().requests]
 
 
 def test_an_unreadable_request_gets_an_answer_and_a_journal_entry(
@@ -255,7 +255,7 @@ def test_an_unreadable_request_gets_an_answer_and_a_journal_entry(
                 assert (entry.status, entry.request.method, entry.request.target) == (status, method, target)
                 error = entry.answer.body["error"] if status else "incomplete_request"
                 assert (entry.operation, entry.outcome) == ("-", error)
-                assert sandbox.journal.find(outcome=error, limit=1).requests[0].id == entry.id
+                assert sandbox.journal.list(outcome=error, limit=1).requests[0].id == entry.id
                 assert "tell-nobody" not in str(entry)
                 assert entry.refusal
                 assert not status or entry.answer.body["message"] in entry.refusal.message
@@ -283,6 +283,53 @@ def test_an_unreadable_request_does_not_get_headers_of_the_previous_request(sand
             while client.recv(65536):
                 pass
         latest(sandbox, 2)
-    first, second = sandbox.journal.find().requests
+    first, second = sandbox.journal.list().requests
     assert (first.operation, second.operation) == ("v3.balance", "-")
     assert dict(second.request.headers) == {"X-Own": "1", "bad": ""}
+
+
+@pytest.mark.parametrize("way", ["in process", "over HTTP"])
+def test_counts_include_dropped_requests_or_are_refused(way: str) -> None:
+    """No count is confirmed that a dropped request could change."""
+    with Sandbox(REGISTRY, journal=5) as local:
+        api = inside(local)
+        register(api, "one.com")
+        register(api, "one.com")
+        for _ in range(20):
+            money_of(api)
+        with ExitStack() as stack:
+            sandbox = local if way == "in process" else stack.enter_context(connect(local.url))
+            journal = sandbox.journal
+            created = "v3.createDomain"
+            assert journal.count(operation=created) == 2
+            assert journal.count(operation=created, outcome="ok") == 1
+            assert journal.count(operation=created, carried_out=False, changed=False, account="main") == 1
+            assert journal.count() == 22
+            assert journal.count(operation="v3.renewDomain", domain="one.com") == 0
+            assert journal.count(domain="one.com", since="r20") == 0
+            journal.expect(times=2, operation=created)
+            journal.expect(times=20, operation="v3.balance", outcome="ok")
+            for bounds in ({"times": 0}, {"times": 1}, {"at_most": 1}, {"at_least": 3}):
+                with pytest.raises(AssertionError, match=r"2 came \(the journal has dropped 17"):
+                    journal.expect(**bounds, operation=created)
+            for bounds in ({"times": 0}, {"times": 1}, {"at_most": 1}, {"at_least": 1}):
+                with pytest.raises(Refused, match=r"requests_dropped: .* latest 5 requests .* dropped 17"):
+                    journal.expect(**bounds, operation=created, domain="one.com")
+            with pytest.raises(AssertionError, match="at least 3 expected, 0 came"):
+                journal.expect(at_least=3, operation=created, domain="one.com")
+            with pytest.raises(Refused, match="requests_dropped"):
+                journal.count(domain="one.com")
+            with pytest.raises(Refused, match="requests_dropped: The order of these requests is unknown"):
+                journal.expect_in_order({"operation": created}, {"operation": "v3.balance"})
+            journal.expect_in_order({"operation": "v3.balance"}, {"operation": "v3.balance"})
+            with pytest.raises(AssertionError, match="request number 1 did not come"):
+                journal.expect_in_order({"operation": "v3.renewDomain"})
+            assert journal.list(operation=created).dropped_matching == 2
+            assert journal.list(text="one.com").dropped_matching is None
+            refused = control(local).refused("POST", "journal/verify", {"match": {"domain": "*"}, "times": 0})
+            assert refused[:2] == (409, "requests_dropped")
+            point = journal.list(limit=1).requests[0].id
+            sandbox.rewind(point)
+            assert journal.count() == 21
+            sandbox.journal.clear()
+            assert journal.count() == 0

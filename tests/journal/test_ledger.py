@@ -127,8 +127,8 @@ def test_the_ledger_survives_a_cleared_journal_and_a_reloaded_export(
     before = lived.get("ledger")
     sandbox.load(sandbox.export())
     assert lived.get("ledger") == before
-    assert [entry.id for entry in sandbox.ledger.find().entries] == [row["id"] for row in before["entries"]]
-    totals = {row.key: row.charged for row in sandbox.ledger.find(account="main").totals.operation}
+    assert [entry.id for entry in sandbox.ledger.list().entries] == [row["id"] for row in before["entries"]]
+    totals = {row.key: row.charged for row in sandbox.ledger.list(account="main").totals.operation}
     assert totals["v3.createDomain"] == Decimal(30)
 
 

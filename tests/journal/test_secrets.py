@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from datetime import timedelta
+from time import monotonic
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from reseller_sandbox import Sandbox
+from reseller_sandbox import Sandbox, replay
 from tests.clients import Api, InProcess
+from tests.recordings.recording import lines
 from tests.registry import BASE, REGISTRY
 from tests.worlds.control import Control, control, inside, money_of, register, renew
 
@@ -84,8 +87,64 @@ def test_masking_changes_only_the_secrets_of_a_body(sandbox: Sandbox) -> None:
     client = sandbox.client()
     for body in cases:
         client.post("/v3/domains/createDomains", data=body, content_type="application/json")
-    bodies = [entry.request.body for entry in sandbox.journal.find().requests]
+    bodies = [entry.request.body for entry in sandbox.journal.list().requests]
     assert dict(zip(cases, bodies, strict=True)) == cases
+
+
+def test_a_body_that_is_costly_to_search_takes_a_moment(sandbox: Sandbox) -> None:
+    """A pattern that goes back over a body would need minutes for each of these, or hours."""
+    client, started = sandbox.client(), monotonic()
+    for body in (b"--x\n" + b"name=" * 20_000, b' token=\\"' + b"\\" * 500_000, b"--x\nname=\r\n" * 20_000):
+        assert client.post("/v3/nothing", data=body).status_code == 404
+    assert monotonic() - started < 20
+
+
+FORM = (
+    b'a preamble\r\n--XX\r\nContent-Disposition: form-data; name="password"\r\n\r\nhunter2\r\n'
+    b"--XX\r\nContent-Disposition: form-data; name*=UTF-8''password\r\n\r\nhunter2\r\n"
+    b'--XX\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhello\r\n--XX--\r\n'
+)
+
+
+@pytest.mark.parametrize(
+    "name", ["authInfo", "auth_info", "eppCode", "epp_code", "pw", "userPwd", "otp", "PIN"]
+)
+def test_each_name_of_a_secret_is_masked_in_journal_log_and_recording(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In bodies, forms with files, paths that no route matches, headers of answers, changes and events."""
+    sandbox, secret = Sandbox(REGISTRY), "hunter2"
+    client, address = sandbox.client(), f"https://mary:{secret}@shop.example/"
+    customer = {"name": "N", "mail": "n@example.com", "password": "a-password", "company": address}
+    client.post("/V2.0/customer", json=customer)
+    sandbox.answers.add("/v3/cookie", body={}, headers={"Set-Cookie": f"sid={secret}"})
+    assert client.get("/v3/cookie").headers["Set-Cookie"] == f"sid={secret}"
+    client.post("/v3/domains/renewDomain/active.com", json={name: secret, "spin": "seen"})
+    client.post(
+        "/v3/domains/renewDomain/active.com", data=FORM, content_type="multipart/form-data; boundary=XX"
+    )
+    refused = client.post(f"/v3/domains/{name}/active.com/{secret}", data=json.dumps(secret))
+    assert secret not in refused.text
+    steer = control(sandbox)
+    shown = _everything(steer) + json.dumps(steer.get("events"))
+    assert secret not in shown
+    assert {"seen", "hello"} <= set(shown.split("\n"))
+    requests = [step for step in lines(sandbox.recording.get().content) if step.get("step") == "request"]
+    assert secret not in json.dumps(requests[1:])
+    assert secret not in caplog.text
+
+
+def test_a_recording_of_a_fork_has_only_the_used_credentials_of_its_source() -> None:
+    sandbox = Sandbox(REGISTRY)
+    main, other = sandbox.accounts["main"], sandbox.accounts["other"]
+    fork = sandbox.fork(name="fork")
+    path = "/_worlds/fork/V2.0/domain/active.com"
+    assert sandbox.app.test_client().get(path, headers={"X-Auth-Token": main.token}).status_code == 200
+    head, *_ = lines(content := fork.recording.get().content)
+    assert (head["tokens"], head["keys"]) == ({main.token: main.client_id}, {})
+    text = gzip.decompress(content).decode()
+    assert [secret for secret in (main.secret, other.secret, other.token) if f'"{secret}"' in text] == []
+    assert replay(content).identical
 
 
 def test_a_query_parameter_is_masked_if_the_innermost_key_is_secret(sandbox: Sandbox) -> None:
@@ -96,7 +155,7 @@ def test_a_query_parameter_is_masked_if_the_innermost_key_is_secret(sandbox: San
     targets |= {"/v3/balance?X-SVC-APIKEY=main-key": "/v3/balance?X-SVC-APIKEY=ma***ey"}
     for target in targets:
         transport("GET", target, [], b"")
-    assert [entry.request.target for entry in sandbox.journal.find().requests] == [*targets.values()]
+    assert [entry.request.target for entry in sandbox.journal.list().requests] == [*targets.values()]
 
 
 #: Requests that are refused before an operation, and the operation and outcome in their entries.
@@ -156,8 +215,9 @@ def test_the_refused_renewal_of_a_deleted_name_suggests_a_restore(
     message = renew(main, "redemption.com").message
     refusal = _refusal(steer)
     assert refusal["rule"] == "wrong_state"
-    assert message.endswith("Possible actions: only reading glue records until pending delete.")
+    assert message.endswith("Possible actions: restore in v2.0, reading glue records.")
     assert refusal["allowed"] == "ask for its restore in v2.0 first, which makes it active"
+    assert refusal["correction"] == {}
     met = _met(refusal)
     assert (met["domain"], met["holder"], met["stage"]) == ("redemption.com", "main", "redemption")
     assert met["due"] == "2026-03-28T12:00:00Z"
@@ -236,7 +296,7 @@ def test_the_stage_refuses_a_request_only_until_the_instant_allowed_at(
 
     def refusal(at: Sandbox, method: str, path: str, body: Any) -> Any:
         at.client().open(path, method=method, json=body)
-        return at.journal.find(limit=1).requests[0].refusal
+        return at.journal.list(limit=1).requests[0].refusal
 
     waited = 0
     for name in ("requested.com", "processing.com", "arriving.com", "overdue.com", "pending.com"):
@@ -261,7 +321,7 @@ def test_a_refusal_for_low_balance_shows_the_missing_amount(sandbox: Sandbox, st
     refusal = _refusal(steer)
     assert refusal["allowed"] == "top up the balance by 9.00 USD or more"
     assert (refusal["met"]["account"], refusal["met"]["balance"]) == ("poor", "1.00")
-    sandbox.simulate.adjust_balance("poor", by="9.00")
+    sandbox.accounts.credit("poor", "9.00")
     assert register(inside(sandbox, "poor"), "dear.com").status == 200
 
 

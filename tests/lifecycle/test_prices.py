@@ -33,8 +33,10 @@ ledger: {{1: {{at: -1d, amount: {0}, purpose: adjustment}}}}
 def test_amounts_in_a_fixture_have_at_most_six_fraction_digits(sandbox: Sandbox) -> None:
     sandbox.load(WORLD.format("1.123456"))
     assert sandbox.export().count("1.123456") == WORLD.count("{0}") == 13
+    sandbox.load(WORLD.format(FINER))  # a number counts as the nearest amount
+    assert sandbox.export().count("1.123457") == 13
     with pytest.raises(Refused) as refused:
-        sandbox.load(WORLD.format(FINER))
+        sandbox.load(WORLD.format(f"'{FINER}'"))
     assert refused.value.message.count(TOO_FINE) == 13
 
 
@@ -44,12 +46,15 @@ def test_amounts_of_third_party_actions_have_at_most_six_fraction_digits(subtest
         *(("set_prices", {"zone": "com", name: FINER}) for name in prices),
         ("set_promotion", {"zone": "com", "of": "renewal", "price": FINER, "until": "P1D"}),
         *(("set_premium", {"domain": "a.com", name: FINER}) for name in prices[:3]),
-        ("adjust_balance", {"account": "main", "by": FINER}),
-        ("adjust_balance", {"account": "main", "to": FINER}),
+        ("credit", {"account": "main", "amount": FINER}),
+        ("set_balance", {"account": "main", "amount": FINER}),
     ]
     for action, arguments in cases:
         with subtests.test(action=action, arguments=arguments):
-            answer = sandbox.client().post(f"/_sandbox/simulate/{action}", json=arguments)
+            is_account = "account" in arguments
+            path = f"accounts/main/{action}" if is_account else f"simulate/{action}"
+            body = {name: value for name, value in arguments.items() if name != "account"}
+            answer = sandbox.client().post(f"/_sandbox/{path}", json=body)
             assert answer.status_code == 400
             [name] = [name for name, value in arguments.items() if value == FINER]
             assert f"{name} {TOO_FINE}" in answer.get_json()["message"]

@@ -45,7 +45,7 @@ def a_documented_error() -> None:
     main.post(f"{DOMAINS}/lockTransfer/{NAME}")
     refused = main.get(f"{DOMAINS}/getAuthcode/{NAME}")
     assert (refused.status_code, refused.json["error"]) == (403, "code_withheld")
-    assert sandbox.journal.find().requests[-1].refusal.allowed == f"unlock {NAME} for transfer first"
+    assert sandbox.journal.list().requests[-1].refusal.allowed == f"unlock {NAME} for transfer first"
     assert "code_withheld" in described(f"{DOMAINS}/getAuthcode/{{domainName}}")["403"]["description"]
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 import io
-import json
 import re
 import runpy
 import subprocess
@@ -14,9 +14,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 from posixpath import join, normpath
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
+import yaml
 
+import reseller_sandbox
 import reseller_sandbox.testing
 from reseller_sandbox import Sandbox
 from tests.clients import Api
@@ -25,6 +28,8 @@ from tests.manual import FOLDER, pages
 from tests.registry import Make, connect
 
 MANUAL = "/_sandbox/manual"
+
+PACKAGE = Path(reseller_sandbox.__file__).parent
 
 
 def test_the_manual_command_lists_titles_and_prints_pages_as_markdown() -> None:
@@ -144,14 +149,22 @@ def test_pages_are_html_or_markdown_and_load_nothing_from_other_hosts(wire: Api,
     headers = wire.send("GET", MANUAL, []).headers
     assert headers["x-content-type-options"] == "nosniff"
     assert re.fullmatch(
-        r"default-src 'none'; style-src 'sha256-[\w+/]{43}='; script-src 'self'; base-uri 'none'; "
-        r"form-action 'none'; frame-ancestors 'none'; img-src 'self'",
+        r"default-src 'none'; style-src 'sha256-[\w+/]{43}='; script-src 'self'; connect-src 'self'; "
+        r"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; img-src 'self'",
         headers["content-security-policy"],
     )
     guarded = connect(make(control_token="secret"))
     for path in (MANUAL, "/_sandbox/openapi/v3.json"):
         assert guarded.send("GET", path, []).error == "control_token_missing"
         assert guarded.send("GET", path, [("X-Sandbox-Token", "secret")]).status == 200
+
+
+def test_reference_pages_have_no_placeholders_of_the_source() -> None:
+    own, _, _ = pages()["reference/errors"].partition("## The errors of v2.0")  # the contract has templates
+    assert re.findall(r"\{\w+\}", own) == []
+    for name, text in pages().items():
+        if name.startswith("reference/"):
+            assert re.findall(r"\{\w+![rs]\}|\{[A-Z_]{2,}\}", text) == [], name
 
 
 def declared() -> Iterator[tuple[str, Any]]:
@@ -226,27 +239,143 @@ def test_the_reference_of_an_operation_shows_response_types_and_a_sample() -> No
         assert "```json\n" in section
 
 
-def test_search_lists_sections_that_contain_all_words_best_first(wire: Api) -> None:
+#: The id of an operation or the name of an assumption, such as v3.renewDomain or v2.http_status.
+_NAMED = re.compile(r"(?<![\w./-])(v[23])\.([A-Za-z_]\w*(?:\.\w+)*)(?![\w*])")
+
+#: What looks like an operation and is none, with the reason.
+_NOT_OPERATIONS = {
+    "v3.json": "a file",
+    "v3.ts": "a file",
+    "v3.daysLeft": "an example of a change",
+    "v3.balance.currency": "an example of a change",
+}
+
+
+def test_every_operation_that_a_text_names_exists(wire: Api, subtests: pytest.Subtests) -> None:
+    """In the manual, and in the strings of the source: messages, hints and docstrings."""
+
+    def plain(name: str) -> str:
+        return name.replace(".", "").lower()
+
+    documents = {name: wire.get(f"/_sandbox/openapi/{name}.json").json for name in ("v3", "v2")}
+    known = {
+        plain(f"{name}.{operation['operationId']}")
+        for name, content in documents.items()
+        for path in content["paths"].values()
+        for operation in path.values()
+    } | {plain(row["name"]) for row in wire.get("/_sandbox/assumptions").json["assumptions"]}
+    for file in sorted(file for file in PACKAGE.rglob("*") if file.suffix in (".py", ".md")):
+        text = file.read_text()
+        strings = [text]
+        if file.suffix == ".py":
+            nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant))
+            strings = [node.value for node in nodes if isinstance(node.value, str)]
+        named = {found[0] for each in strings for found in _NAMED.finditer(each)} - _NOT_OPERATIONS.keys()
+        within = file.relative_to(PACKAGE).parts[0]
+        with subtests.test(file=file.relative_to(PACKAGE)):
+            if within in documents:  # a text about one interface names no operation of the other
+                assert {name for name in named if not name.startswith(f"{within}.")} == set()
+            groups = {
+                name for name in named if name.islower() and any(k.startswith(plain(name)) for k in known)
+            }
+            assert {name for name in named - groups if plain(name) not in known} == set()
+
+
+def test_search_lists_the_sections_that_fit_the_words_best_first(wire: Api) -> None:
     best = printed("manual", "--search", "Follow the Name").splitlines()[0]
     assert best == "how-to/life  Follow a name through its life"
     for words in ("insufficient_funds", "HTTPS certificate"):
         lines = printed("manual", "--search", words).lower()
         assert all(word in lines for word in words.lower().split())
+    assert printed("manual", "--search", "add", "funds") == printed("manual", "--search", "add funds")
+    assert printed("manual", "how-to/sign#php").startswith("## PHP\n")
+    for wrong, words in (("sign#pph", "did you mean php?"), ("sign php", "--search sign php")):
+        refused = run("manual", *wrong.split())
+        assert (refused.status, words in refused.err) == (2, True), refused.err
     nothing = run("manual", "--search", "no-such-word")
     assert (nothing.status, nothing.out) == (1, "")
     assert "no section with 'no-such-word'" in nothing.err
     script = wire.send("GET", f"{MANUAL}/search.js", [])
     assert (script.status, script.headers["content-type"]) == (200, "text/javascript; charset=utf-8")
+    assert found(wire, "no-such-word") == found(wire, " ") == []
 
 
-def test_each_section_of_the_search_index_leads_to_a_heading(
+#: Questions of users, each with the pages of which one is among the first three results.
+QUESTIONS = {
+    "add funds": "reference/control-accounts",
+    "paging": "reference/operations-v3",
+    "autorenew without funds": "how-to/recipes",
+    "restore redemption": "how-to/life reference/operations-v2",
+    "systemd": "how-to/install",
+    "rate limit": "how-to/idempotency",
+    "timeout": "how-to/faults",
+    "why was my request refused": "how-to/journal",
+    "all payments of a name": "how-to/journal reference/control-ledger",
+    "timezone": "how-to/registrar-module",
+    "reject a transfer": "how-to/third-parties reference/operations-v3 reference/control-simulate",
+    "proxy": "how-to/elsewhere",
+    "sandbox per test": "how-to/pytest how-to/worlds",
+    "how do I undo a request": "how-to/journal",
+    "docker": "how-to/containers",
+    "github actions": "how-to/ci",
+    "https certificate": "how-to/tls",
+    "wrong signature": "how-to/sign",
+    "time travel": "how-to/time",
+    "expire a name": "how-to/time how-to/life",
+    "premium name price": "how-to/fixtures how-to/registrar-module",
+    "incoming transfer": "how-to/third-parties",
+    "retry without paying twice": "how-to/idempotency",
+    "dns records": "how-to/answers",
+    "billing panel module": "how-to/registrar-module",
+    "php": "how-to/other-languages how-to/sign",
+    "race condition": "how-to/explore",
+    "generate a client": "how-to/openapi",
+    "keep data after a restart": "how-to/state-file",
+    "environment variables": "reference/settings",
+    "port already in use": "reference/settings",
+    "error codes": "reference/errors",
+    "mcp": "how-to/agents",
+    "block network in tests": "how-to/pytest",
+    "freezegun": "how-to/pytest",
+    "compare with the real service": "how-to/calibrate",
+    "lost answer": "how-to/faults",
+}
+
+
+def found_places(wire: Api, words: str) -> list[str]:
+    """Return the results of a search, as PAGE#SECTION or as PAGE for its first section."""
+    return [
+        section["page"] + f"#{section['anchor']}" * (section["heading"] != section["title"])
+        for section in found(wire, words)
+    ]
+
+
+def found(wire: Api, words: str) -> list[dict[str, str]]:
+    sections: list[dict[str, str]] = wire.get(f"{MANUAL}/search?{urlencode({'words': words})}").json[
+        "sections"
+    ]
+    return sections
+
+
+def test_search_answers_questions_of_users(wire: Api, subtests: pytest.Subtests) -> None:
+    for words, expected in QUESTIONS.items():
+        with subtests.test(words):
+            first = found_places(wire, words)[:3]
+            assert {place.partition("#")[0] for place in first} & {*expected.split()}, first
+
+
+def test_search_words_belong_to_sections_and_every_how_to_page_has_some(
     wire: Api, served_pages: dict[str, Page]
 ) -> None:
-    index = wire.send("GET", f"{MANUAL}/search-index.js", []).raw.decode()
-    sections = json.loads(index.removeprefix("export default "))
-    assert len(sections) > 400
-    assert [
-        (section["page"], section["anchor"])
-        for section in sections
-        if section["anchor"] not in served_pages[f"{MANUAL}/{section['page']}"].anchors
-    ] == []
+    listed = yaml.safe_load((FOLDER / "words.yaml").read_text("utf-8"))
+    for place, words in listed.items():
+        name, _, anchor = place.partition("#")
+        assert not anchor or anchor in served_pages[f"{MANUAL}/{name}"].anchors, place
+        assert place in (found_places(wire, words.partition(",")[0])), place
+    assert {name for name in pages() if name.startswith("how-to/")} <= listed.keys()
+
+
+def test_each_result_of_a_search_leads_to_a_heading(wire: Api, served_pages: dict[str, Page]) -> None:
+    for words in ("domain", "request", "world", "fault"):
+        for section in found(wire, words):
+            assert section["anchor"] in served_pages[f"{MANUAL}/{section['page']}"].anchors, section

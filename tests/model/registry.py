@@ -11,13 +11,20 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from unicodedata import normalize
 
 import yaml
 
 FIXTURE = Path(__file__).parent / "registry.yaml"
 DAYS = {"add_grace": 5, "overdue": 30, "redemption": 30, "pending_delete": 5}
 DAYS |= {"transfer": 5, "transfer_lock": 60}
+DAYS |= dict.fromkeys(("renew_grace", "autorenew_grace", "autorenew_before"), 0)
+DAYS |= dict.fromkeys(("registrant_change_lock", "auth_code_days"), 0)
+DAY = timedelta(days=1)
+#: The rules of a zone that its fixture does not set.
+RULES = {"min_years": 1, "max_years": 10, "min_renewal_years": 1, "min_transfer_years": 1}
+RULES |= {"min_nameservers": 0, "max_nameservers": 13}
 LONGEST_TERM = 10
 #: Which stages permit an action; only active names permit the others.
 KEPT = ("active", "overdue")
@@ -43,6 +50,28 @@ class Refusal(Exception):
         self.facts = facts
 
 
+class Person(NamedTuple):
+    """Contact details: a telephone number without ``+``. ``place`` stands for the fields that are left."""
+
+    name: str
+    company: str = ""
+    mail: str = ""
+    phone: str = ""
+    place: str = ""
+
+    @classmethod
+    def of(cls, source: Mapping[str, str], place: str) -> Person:
+        """Return the person in a fixture's contact."""
+        name, company, mail, phone = (source.get(key, "") for key in cls._fields[:-1])
+        return cls(name, company, mail, phone.lstrip("+"), place)
+
+
+ANN = Person("Anné Example", "", "ann@example.com", "380.441234567", "1 Main Street")
+
+#: How many fields of a person make a new registrant, by ``lifecycle.new_registrant``.
+IDENTITY = {"name_or_company": 2, "email_too": 3, "any_field": 5}
+
+
 def years_later(instant: datetime, years: int) -> datetime:
     """Return the same day in another year; the 28th of February stands for a 29th that does not exist."""
     year = instant.year + years
@@ -55,15 +84,20 @@ def _repeated(servers: Sequence[str]) -> str:
 
 
 class Model:
-    """The registry: accounts, orders by number, transfers by name, and hosts by name."""
+    """The registry: accounts, orders by number, transfers by name, and hosts by name.
 
-    def __init__(self) -> None:
+    ``tries``, ``shared`` and ``new`` are the values of the assumptions ``lifecycle.autorenew.tries``,
+    ``locks.cover_shared_contacts`` and ``lifecycle.new_registrant``.
+    """
+
+    def __init__(self, tries: str = "once", shared: str = "on", new: str = "name_or_company") -> None:
+        self.tries, self.shared, self.identity = tries, shared, IDENTITY[new]
         source = yaml.load(FIXTURE.read_text("utf-8"), yaml.CSafeLoader)
         self.now: datetime = source["now"].astimezone(UTC)
         self.zones = {name: self._zone(zone) for name, zone in source["zones"].items()}
         self.defaults = source["accounts"]
         self.accounts = {name: Decimal(str(row["balance"])) for name, row in self.defaults.items()}
-        self.persons = {handle: contact["name"] for handle, contact in source["contacts"].items()}
+        self.persons = {handle: Person.of(row, handle) for handle, row in source["contacts"].items()}
         self.orders: dict[int, dict[str, Any]] = {}
         self.transfers: dict[str, dict[str, Any]] = {}
         self.hosts: dict[str, tuple[str, ...]] = {}
@@ -72,15 +106,16 @@ class Model:
             created = self._relative(domain["created"])
             expires = self._relative(domain["expires"]) if "expires" in domain else years_later(created, 1)
             wanted = {key: domain.get(key, False) for key in ("autorenew", "privacy")}
-            wanted["code"] = domain["auth_code"]
-            self._new(domain["account"], name, created=created, expires=expires, **wanted)
+            order = self._new(domain["account"], name, created=created, expires=expires, **wanted)
+            self._set_code(order, domain["auth_code"])
 
     def _zone(self, source: Mapping[str, Any]) -> dict[str, Any]:
-        zone = {"min_years": 1, "max_years": LONGEST_TERM, "hosts": True, "transfers": True, **source}
-        zone["prices"] = {key: Decimal(str(price)) for key, price in source["prices"].items()}
-        zone["policy"] = {
-            key: timedelta(days=count) for key, count in (DAYS | source.get("policy", {})).items()
-        }
+        zone = {**RULES, "hosts": True, "transfers": True, "transfer_term": "extends", **source}
+        prices, policy = dict(source["prices"]), DAYS | source.get("policy", {})
+        zone["later_years"] = prices.pop("later_years", "registration")
+        zone["restore_years"] = policy.pop("restore_years", "when_due")
+        zone["prices"] = {key: Decimal(str(price)) for key, price in prices.items()}
+        zone["policy"] = {key: timedelta(days=count) for key, count in policy.items()}
         zone["promotions"] = {
             term: (Decimal(str(source[key]["price"])), self._relative(source[key]["until"]))
             for term in ("registration", "renewal")
@@ -133,15 +168,18 @@ class Model:
     def _new(self, account: str, name: str, **values: Any) -> dict[str, Any]:
         order = {
             **{"number": self.next_order, "account": account, "name": name},
-            **{"stage": "active", "since": self.now, "arrived": None, "code": UNKNOWN},
+            **{"stage": "active", "since": self.now, "arrived": None},
+            **{"code": UNKNOWN, "code_ends": None, "contact": "", "holder_since": None},
+            **{"last": None, "retry": None},
             **{"autorenew": False, "privacy": False, "flags": set()},
-            "holder": self.defaults[account]["contact"]["name"],
+            "holder": Person.of(self.defaults[account]["contact"], account),
             "servers": tuple(self.defaults[account]["nameservers"]),
             "paid": Decimal(0),  # the refund of a delete in the add grace period
             **values,
         }
         self.orders[self.next_order] = order
         self.next_order += 1
+        self._plan(order)
         return order
 
     def _enter(self, order: dict[str, Any], stage: str) -> None:
@@ -149,6 +187,29 @@ class Model:
             stage = "overdue"
         if order["stage"] != stage:
             order.update(stage=stage, since=self.now)
+        self._plan(order)
+
+    def _plan(self, order: dict[str, Any], *, failed: bool = False) -> None:
+        """Set the next attempt to renew a name by itself, apart from the one at its expiry."""
+        policy, order["retry"] = self._policy(order), None
+        early, overdue = policy["autorenew_before"], order["stage"] == "overdue"
+        if not order["autorenew"] or not (overdue or (order["stage"] == "active" and early)):
+            return
+        attempt = order["since"] + DAY if overdue else order["expires"] - early
+        is_first = attempt > self.now and not overdue
+        while attempt <= self.now:
+            attempt += DAY
+        if overdue and (self.tries == "once" or attempt >= order["since"] + policy["overdue"]):
+            return
+        if overdue or is_first or not failed or self.tries == "daily":
+            order["retry"] = attempt if overdue else min(attempt, order["expires"])
+
+    def _policy(self, order: Mapping[str, Any]) -> Any:
+        return self.zone_of(order["name"])[1]["policy"]
+
+    def _set_code(self, order: dict[str, Any], code: str = UNKNOWN) -> None:
+        period = self._policy(order)["auth_code_days"]
+        order.update(code=code, code_ends=self.now + period if period else None)
 
     # Money
 
@@ -156,6 +217,8 @@ class Model:
         """Return the price of ``years`` of ``name``; ``term`` is registration, renewal or transfer."""
         label, zone = self.zone_of(name)
         special = zone.get("premium", {}).get(label)
+        if term == "registration" and years > 1 and zone["later_years"] == "renewal":
+            return self.price(name, term) + self.price(name, "renewal", years - 1)
         if special:
             return years * Decimal(str(special[term]))
         promoted, until = zone["promotions"].get(term, (None, self.now))
@@ -200,9 +263,10 @@ class Model:
         """Return everything that an answer may show of an order."""
         waiting = order["stage"] == "arriving"
         live = order["stage"] == "active" and "hold" not in order["flags"]
-        plain = ("number", "name", "privacy", "autorenew", "holder", "servers", "created", "expires")
+        plain = ("number", "name", "privacy", "autorenew", "servers", "created", "expires")
         return {
             **{key: order[key] for key in plain},
+            "holder": order["holder"]._replace(place=""),
             "locked": "transfer" in order["flags"],
             "update_locked": "update" in order["flags"],
             "renewal": self.price(order["name"], "renewal"),
@@ -256,8 +320,7 @@ class Model:
         label, zone = self.zone_of(name)
         self._period(years, zone["min_years"], zone["max_years"])
         wanted = self._wanted(zone, wishes)
-        if servers and len(set(servers)) < len(servers):
-            raise Refusal("invalid_nameserver", server=_repeated(servers))
+        self._servers(zone, servers or self.defaults[account]["nameservers"])
         if any(order["name"] == name for order in self.orders.values()):
             raise Refusal("name_taken")
         if label in zone.get("reserved", ()):
@@ -269,9 +332,19 @@ class Model:
         self._pay(account, total)
         more: dict[str, Any] = {"servers": tuple(servers)} if servers else {}
         if holder:
-            more["holder"] = self.persons[holder]
+            more |= {"holder": self.persons[holder], "contact": holder}
         dates = {"created": self.now, "expires": years_later(self.now, years)}
-        return self.shown(self._new(account, name, paid=total, **wanted, **dates, **more)) | {"paid": total}
+        order = self._new(account, name, paid=total, **wanted, **dates, **more)
+        self._set_code(order)
+        return self.shown(order) | {"paid": total}
+
+    def _servers(self, zone: Mapping[str, Any], servers: Sequence[str]) -> None:
+        if len(servers) > zone["max_nameservers"]:
+            raise Refusal("invalid_nameserver", server=servers[zone["max_nameservers"]])
+        if len(servers) < zone["min_nameservers"]:
+            raise Refusal("invalid_nameserver", server=servers[-1])
+        if len(set(servers)) < len(servers):
+            raise Refusal("invalid_nameserver", server=_repeated(servers))
 
     def _wanted(self, zone: Mapping[str, Any], wishes: Mapping[str, bool]) -> dict[str, Any]:
         """Return the fields of a new order. Privacy is ignored in a zone that does not sell it."""
@@ -294,17 +367,20 @@ class Model:
         self._require(order, "renew")
         if expected is not None and expected.date() != order["expires"].date():
             raise Refusal("expiry_mismatch")
-        self._period(years, 1, self._years_left(order))
+        self._period(years, self.zone_of(name)[1]["min_renewal_years"], self._years_left(order))
         price = self.price(name, "renewal", years)
         self._agreed(name, cost, price, required=False)
         total = price + self._privacy(name, years, order["privacy"])
         self._pay(account, total)
-        self._renewed(order, years, total)
+        self._renewed(order, years, total, "renew_grace")
         return self.shown(order) | {"paid": total}
 
-    def _renewed(self, order: dict[str, Any], years: int, total: Decimal) -> None:
+    def _renewed(self, order: dict[str, Any], years: int, total: Decimal, grace: str) -> None:
         if self._in_grace(order):
             order["paid"] += total
+        until = self.now + self._policy(order)[grace]
+        order["last"] = {"until": until, "before": order["expires"], "paid": total}
+        order["last"]["automatic"] = grace == "autorenew_grace"
         order["expires"] = years_later(order["expires"], years)
         self._enter(order, "active")
 
@@ -321,8 +397,15 @@ class Model:
             self.accounts[account] += order["paid"]
             self._release(order)
         else:
+            self._take_back(order)
             self._enter(order, "redemption")
         return {}
+
+    def _take_back(self, order: dict[str, Any]) -> None:
+        last, order["last"] = order["last"], None
+        if last and self.now < last["until"]:
+            self.accounts[order["account"]] += last["paid"]
+            order["expires"] = last["before"]
 
     def _release(self, order: Mapping[str, Any]) -> None:
         for host in self._hosts(order["name"]):
@@ -331,10 +414,12 @@ class Model:
         del self.orders[order["number"]]
 
     def restore(self, account: str, name: str) -> dict[str, Any]:
-        """Return a deleted name to its holder, with a year if it has expired."""
+        """Return a deleted name to its holder, with the shortest renewal if its zone says so."""
         order = self.own(account, name)
         self._require(order, "restore")
-        years = 1 if order["expires"] <= self.now else 0
+        zone = self.zone_of(name)[1]
+        due = {"always": True, "never": False}.get(zone["restore_years"], order["expires"] <= self.now)
+        years = min(zone["min_renewal_years"], self._years_left(order)) if due else 0
         extra = self.price(name, "renewal", years) if self.is_premium(name) else Decimal(0)
         self._pay(account, self.zone_of(name)[1]["prices"]["restore"] + extra)
         order["expires"] = years_later(order["expires"], years)
@@ -347,7 +432,9 @@ class Model:
         order = self.own(account, name)
         self._require(order, f"lock_{flag}" if on else f"unlock_{flag}")
         if flag == "autorenew":
-            order["autorenew"] = on
+            if order["autorenew"] is not on:
+                order["autorenew"] = on
+                self._plan(order)
         else:
             order["flags"] = order["flags"] | {flag} if on else order["flags"] - {flag}
         return self.shown(order)
@@ -382,8 +469,11 @@ class Model:
             servers.append(server)
         if not servers:
             raise Refusal("invalid_nameserver", server=remove[-1])
+        if add or remove:
+            self._servers(self.zone_of(name)[1], servers)
         if holder:
-            self._owner_change(order, self.persons[holder])
+            self._owner_change([order], self.persons[holder])
+            order["contact"] = holder
         order["servers"] = tuple(servers)
         order["flags"] = {flag for flag in order["flags"] | set(flags) if flags.get(flag, True)}
         return {}
@@ -391,36 +481,68 @@ class Model:
     def set_servers(self, account: str, name: str, servers: Sequence[str]) -> dict[str, Any]:
         order = self.own(account, name)
         self._require(order, "set_servers")
-        if not servers or len(set(servers)) < len(servers):
-            raise Refusal("invalid_nameserver")
+        self._servers(self.zone_of(name)[1], servers)
         order["servers"] = tuple(servers)
         return self.shown(order)
 
-    def set_holder(self, account: str, name: str, person: str) -> dict[str, Any]:
-        """Replace the registrant, which has a price in some zones."""
+    def set_holder(self, account: str, name: str, person: Person) -> dict[str, Any]:
+        """Replace the registrant. Another person has a price in some zones."""
         order = self.own(account, name)
         self._require(order, "set_holder")
-        self._owner_change(order, person)
+        self._owner_change([order], person)
+        order["contact"] = ""
         return self.shown(order)
 
-    def _owner_change(self, order: dict[str, Any], person: str) -> None:
-        if order["holder"] != person:
-            prices = self.zone_of(order["name"])[1]["prices"]
-            self._pay(order["account"], prices.get("owner_change", Decimal(0)))
+    def _is_other(self, one: Person, other: Person) -> bool:
+        """Whether two persons differ, apart from blanks and from the Unicode form of letters."""
+        plain = [[" ".join(normalize("NFC", text).split()) for text in each] for each in (one, other)]
+        return plain[0][: self.identity] != plain[1][: self.identity]
+
+    def _owner_change(self, orders: Sequence[dict[str, Any]], person: Person) -> None:
+        """Give names of an account these details. For another holder, each zone has its price and rules."""
+        same = [order for order in orders if not self._is_other(order["holder"], person)]
+        orders = [order for order in orders if order not in same]
+        zones = [self.zone_of(order["name"])[1] for order in orders]
+        if orders:
+            prices = [zone["prices"].get("owner_change", Decimal(0)) for zone in zones]
+            self._pay(orders[0]["account"], sum(prices, Decimal(0)))
+        for order, zone in zip(orders, zones, strict=True):
+            order.update(holder=person, holder_since=self.now)
+            if zone["policy"]["auth_code_days"]:
+                self._set_code(order)
+        for order in same:
             order["holder"] = person
+
+    def edit_contact(self, account: str, handle: str, person: Person) -> dict[str, Any]:
+        """Give a contact other details, and so perhaps another holder to each name whose holder it is."""
+        orders = [order for order in self.orders.values() if order["contact"] == handle]
+        if self.shared == "on" and self._is_other(self.persons[handle], person):
+            if any("update" in order["flags"] for order in orders):
+                raise Refusal("locked")
+            self._owner_change(orders, person)
+        self.persons[handle] = person
+        for order in orders:
+            order["holder"] = person
+        return {}
 
     def set_code(self, account: str, name: str, code: str) -> dict[str, Any]:
         order = self.own(account, name)
         self._require(order, "set_code")
         if not 4 <= len(code) <= 64:
             raise Refusal("invalid_auth_code")
-        order["code"] = code
+        self._set_code(order, code)
         return {"code": code}
 
     # Transfers
 
     def transfer(
-        self, account: str, name: str, code: str, years: int = 1, cost: Decimal | None = None, **wishes: bool
+        self,
+        account: str,
+        name: str,
+        code: str,
+        years: int | None = None,
+        cost: Decimal | None = None,
+        **wishes: bool,
     ) -> dict[str, Any]:
         """Ask for a name of another account; paid at once."""
         _, zone = self.zone_of(name)
@@ -435,13 +557,19 @@ class Model:
         self._require(held, "transfer_out")
         if self.now < (held["arrived"] or held["created"]) + zone["policy"]["transfer_lock"]:
             raise Refusal("too_young")
-        if held["code"] != code:
+        changed = held["holder_since"]
+        if changed and self.now < changed + zone["policy"]["registrant_change_lock"]:
+            raise Refusal("registrant_changed")
+        if held["code"] != code or (held["code_ends"] and self.now >= held["code_ends"]):
             raise Refusal("wrong_auth_code")
-        # One year is added and charged, whatever is sent.
-        self._period(years, 1, max(1, self._years_left(held)))
-        price = self.price(name, "transfer")
+        # The shortest term is added and charged, whatever is sent.
+        least = zone["min_transfer_years"]
+        most = self._years_left(held) if zone["transfer_term"] == "extends" else zone["max_years"]
+        self._period(least if years is None else years, least, max(least, most))
+        paid_years = 1 if zone["transfer_term"] == "unchanged" else least
+        price = self.price(name, "transfer", paid_years)
         self._agreed(name, cost, price, required=False)
-        total = price + self._privacy(name, 1, wanted["privacy"])
+        total = price + self._privacy(name, paid_years, wanted["privacy"])
         self._pay(account, total)
         dates = {"created": held["created"], "expires": held["expires"]}
         order = self._new(account, name, stage="arriving", servers=(), **wanted, **dates)
@@ -474,9 +602,15 @@ class Model:
     def _complete(self, name: str, status: str) -> None:
         transfer = self.transfers[name]
         losing, gaining = self.orders.pop(transfer["losing"]), self.orders[transfer["gaining"]]
-        furthest = years_later(self.now, LONGEST_TERM)
-        expires = min(years_later(losing["expires"], 1), furthest)
-        gaining.update(expires=max(expires, losing["expires"]), arrived=self.now, servers=losing["servers"])
+        zone = self.zone_of(name)[1]
+        if losing["last"] and losing["last"]["automatic"] and zone["transfer_term"] != "unchanged":
+            self._take_back(losing)
+        years, furthest = zone["min_transfer_years"], years_later(self.now, LONGEST_TERM)
+        extended = max(min(years_later(losing["expires"], years), furthest), losing["expires"])
+        ends = {"unchanged": losing["expires"], "restarts": years_later(self.now, years)}
+        expires = ends.get(zone["transfer_term"], extended)
+        gaining.update(expires=expires, arrived=self.now, servers=losing["servers"])
+        self._set_code(gaining)
         self._enter(gaining, "active")
         transfer["status"] = status
 
@@ -553,6 +687,8 @@ class Model:
                 events.append((order["expires"], "order", number))
             elif order["stage"] != "arriving":
                 events.append((order["since"] + policy[order["stage"]], "order", number))
+            if order["retry"]:
+                events.append((order["retry"], "retry", number))
         for name in self.transfers:
             if transfer := self.pending(name):
                 events.append((transfer["completes"], "transfer", name))
@@ -568,6 +704,12 @@ class Model:
             policy, settled = self.zone_of(name)[1]["policy"], order["arrived"] or order["created"]
             instants.append((name, "delete", order["created"] + policy["add_grace"]))
             instants.append((name, "transfer", settled + policy["transfer_lock"]))
+            if order["last"]:
+                instants.append((name, "delete", order["last"]["until"]))
+            if order["holder_since"]:
+                instants.append((name, "transfer", order["holder_since"] + policy["registrant_change_lock"]))
+            if order["code_ends"]:
+                instants.append((name, "transfer", order["code_ends"]))
         return instants
 
     def advance(self, to: datetime) -> list[tuple[datetime, str, str]]:
@@ -582,20 +724,32 @@ class Model:
                 events.append((self.now, f"{kind} ends", key))
             else:
                 order = self.orders[key]
-                events += [(self.now, event, order["name"]) for event in self._pass(order)]
+                happened = self._pass(order) if kind == "order" else [self._retry(order)]
+                events += [(self.now, event, order["name"]) for event in happened]
         self.now = to
         return events
+
+    def _renew_itself(self, order: dict[str, Any]) -> bool:
+        name = order["name"]
+        years = self.zone_of(name)[1]["min_renewal_years"]
+        cost = self.price(name, "renewal", years) + self._privacy(name, years, order["privacy"])
+        if "renew" in order["flags"] or self.pending(name) or self.accounts[order["account"]] < cost:
+            return False
+        self._pay(order["account"], cost)
+        self._renewed(order, years, cost, "autorenew_grace")
+        return True
+
+    def _retry(self, order: dict[str, Any]) -> str:
+        if self._renew_itself(order):
+            return "automatic renewal"
+        self._plan(order, failed=True)
+        return "automatic renewal failed"
 
     def _pass(self, order: dict[str, Any]) -> list[str]:
         name = order["name"]
         if order["stage"] == "active":
-            cost = self.price(name, "renewal") + self._privacy(name, 1, order["privacy"])
-            hindered = (
-                "renew" in order["flags"] or self.pending(name) or self.accounts[order["account"]] < cost
-            )
-            if order["autorenew"] and not hindered:
-                self._pay(order["account"], cost)
-                self._renewed(order, 1, cost)
+            attempt = not self._policy(order)["autorenew_before"] or order["retry"] == order["expires"]
+            if order["autorenew"] and attempt and self._renew_itself(order):
                 return ["automatic renewal"]
             self._enter(order, "overdue")
             return ["expiry"]

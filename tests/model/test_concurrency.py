@@ -15,7 +15,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api, Socket
-from tests.model.registry import FIXTURE, Model
+from tests.model.registry import ANN, FIXTURE, Model
 from tests.model.wire import Call, agree
 from tests.thorough import tries
 
@@ -61,7 +61,9 @@ def _call(random: Random, account: str) -> Call:
             Call("v3", "balance", account),
             Call("v3", "info", account, name),
             Call("v3", "names", account),
-            Call("v3", "set_holder", account, name, {"person": random.choice(["Ann", "Bob"])}),
+            Call(
+                "v3", "set_holder", account, name, {"person": random.choice([ANN, ANN._replace(name="Bob")])}
+            ),
             Call("v3", "transfer", account, "old.com", {"code": "code-of-old"}),
             Call("v3", "transfer", account, "their.com", {"code": "code-of-their"}),
             Call("v2", "decide", account, "their.com", {"word": word}),
@@ -165,6 +167,6 @@ def test_responses_to_concurrent_clients_match_a_model_in_the_order_of_the_journ
         for number in range(tries(12)):
             random = Random(number)
             sandbox.reset()
-            sandbox.simulate.adjust_balance("main", to=BALANCE)
+            sandbox.accounts.set_balance("main", BALANCE)
             answered = history(sends, [scheduled(random, account) for account in ACCOUNTS])
             assert_explained(sandbox, answered)

@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from random import Random
 from typing import Any
+from unicodedata import normalize
 
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from reseller_sandbox import Sandbox
-from tests.model.registry import FIXTURE, UNKNOWN, Model
+from tests.model.registry import ANN, FIXTURE, IDENTITY, UNKNOWN, Model, Person
 from tests.model.wire import Call, agree
 from tests.registry import assert_books_balance
 from tests.thorough import THOROUGH, tries
@@ -32,11 +33,17 @@ IPS = (["192.0.2.1"], ["192.0.2.2", "2001:db8::1"])
 class SameAnswers(RuleBasedStateMachine):
     """Three accounts share few names, over both interfaces. Most requests are such that they can succeed."""
 
-    @initialize()
-    def begin(self) -> None:
-        self.sandbox = Sandbox(FIXTURE)
+    @initialize(
+        tries=st.sampled_from(["once", "daily"]),
+        shared=st.sampled_from(["on", "on", "off"]),
+        new=st.sampled_from(["name_or_company", *IDENTITY]),
+    )
+    def begin(self, tries: str, shared: str, new: str) -> None:
+        assumed = {"lifecycle.autorenew.tries": tries, "locks.cover_shared_contacts": shared}
+        assumed |= {"lifecycle.new_registrant": new}
+        self.sandbox = Sandbox(FIXTURE, assume=assumed)
         self.clients = {name: self.sandbox.client(name) for name in ACCOUNTS}
-        self.model = Model()
+        self.model = Model(tries, shared, new)
         self.codes: set[str] = set()
         self.touched = "old.com"
         self.history: list[object] = []
@@ -174,11 +181,36 @@ class SameAnswers(RuleBasedStateMachine):
         operation, parameters = self.random.choice(
             [
                 *[("set_servers", {"servers": self.servers()})] * 2,
-                *[("set_holder", {"person": self.random.choice(["Ann Example", "Bob Example"])})] * 2,
+                *[("set_holder", {})] * 2,
                 ("set_code", {"code": self.random.choice(["abc", "abcd", "a-longer-code"])}),
+                ("edit_contact", {}),
             ]
         )
-        self.send("v3", operation, self.holder(name), name, **parameters)
+        account = self.holder(name)
+        if operation == "edit_contact":
+            person = self.person(self.model.persons[f"PERSON-{account}"])._replace(place="2 Shared Street")
+            self.send("v2", operation, account, handle=f"PERSON-{account}", person=person)
+        elif operation == "set_holder":
+            held = self.model.held(name)
+            person = self.person(held["holder"] if held else ANN)._replace(place="1 Main Street")
+            self.send("v3", operation, account, name, person=person)
+        else:
+            self.send("v3", operation, account, name, **parameters)
+
+    def person(self, before: Person) -> Person:
+        """Another person, or the one before with another spelling, mail address or telephone number."""
+        if self.rarely(0.4):
+            return self.random.choice([ANN, ANN._replace(name="Bob Example"), ANN._replace(company="Works")])
+        mail, phone = before.mail or ANN.mail, before.phone or ANN.phone
+        before = before._replace(mail=mail, phone=phone)
+        return self.random.choice(
+            [
+                before._replace(name=normalize("NFD", f" {before.name} ")),
+                before._replace(name=normalize("NFC", before.name.strip()).replace(" ", "  ")),
+                before._replace(mail="new@example.com"),
+                before._replace(phone="380.449999999"),
+            ]
+        )
 
     def read_code(self, account: str, name: str) -> None:
         """Read the code; a name that has just been created or transferred has a new one."""
@@ -272,7 +304,7 @@ class SameAnswers(RuleBasedStateMachine):
     def set_balance(self) -> None:
         account, amount = self.random.choice(ACCOUNTS), self.random.choice([0, 12, 300, 300])
         self.history.append((account, amount))
-        self.sandbox.simulate.adjust_balance(account, to=amount)
+        self.sandbox.accounts.set_balance(account, amount)
         self.model.accounts[account] = Decimal(amount)
 
     @invariant()

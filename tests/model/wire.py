@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from tests.clients import person
-from tests.model.registry import UNKNOWN, Model, Refusal
+from tests.model.registry import UNKNOWN, Model, Person, Refusal
 
 D = "/v3/domains"
 #: HTTP statuses of the v3 errors, by the categories of the manual's page "Errors".
@@ -19,13 +19,14 @@ STATUSES = {
     403: "wrong_auth_code",
     404: "domain_not_found not_registered host_not_found",
     409: "name_taken name_reserved price_mismatch wrong_state locked transfer_pending no_transfer "
-    "transfers_not_supported already_yours too_young hosts_not_supported host_exists host_in_use",
+    "transfers_not_supported already_yours too_young registrant_changed hosts_not_supported host_exists "
+    "host_in_use",
 }
 STATUS_OF = {code: status for status, codes in STATUSES.items() for code in codes.split()}
 
 _STATE = (403, "The status of the order does not allow to perform the operation")
 _INVALID_ID = (400, "Invalid id")
-_LOST = "not_registered already_yours wrong_state transfer_pending locked too_young"
+_LOST = "not_registered already_yours wrong_state transfer_pending locked too_young registrant_changed"
 #: The documented v2.0 error of each reason; the reasons of single operations stand under both.
 ERRORS_V2: Mapping[Any, tuple[int, str]] = {
     "insufficient_funds": (403, "Not enough funds on the balance sheet"),
@@ -46,6 +47,9 @@ ERRORS_V2: Mapping[Any, tuple[int, str]] = {
     "domain_not_found": (404, "Object not found {name}"),
     **{(operation, "domain_not_found"): _INVALID_ID for operation in ("edit", "delete", "renew", "restore")},
     **dict.fromkeys([("transfer", code) for code in _LOST.split()], _INVALID_ID),
+    **dict.fromkeys(
+        [("edit_contact", "locked"), ("edit_contact", "insufficient_funds")], (400, "Invalid Param")
+    ),
     ("edit", "wrong_state"): (400, "Not the correct status"),
     ("edit", "locked"): (400, "Not the correct client_update_prohibited"),
     ("edit", "transfer_pending"): (400, "Not the correct client_transfer_prohibited"),
@@ -54,6 +58,8 @@ ERRORS_V2: Mapping[Any, tuple[int, str]] = {
         for operation in ("create_host", "delete_host", "get_host", "check_host")
     },
 }
+#: Operations that are about no name.
+_NAMELESS = ("balance", "names", "edit_contact")
 #: Operations that do not look at the zone. For them, a name of another account is an invalid id.
 _BY_PARTY = ("transfer_status", "decide")
 
@@ -78,12 +84,22 @@ def _summary(domain: Mapping[str, Any], form: str) -> dict[str, Any]:
     }
 
 
+def _holder(contact: Mapping[str, str]) -> Person:
+    return Person(*(contact[key].lstrip("+") for key in ("name", "company-name", "email", "phone")))
+
+
+def _contact_v3(holder: Person) -> dict[str, Any]:
+    return person(
+        holder.name, **{"company-name": holder.company, "email": holder.mail, "phone": holder.phone}
+    )
+
+
 def _envelope(body: Any, form: str = ISO) -> dict[str, Any]:
     domain = body["domain"]
     return {
         **_summary(domain, form),
         "servers": tuple(domain["nameservers"]),
-        "holder": domain["contacts"]["reg-contact"]["name"],
+        "holder": _holder(domain["contacts"]["reg-contact"]),
         "renewal": Decimal(domain["renewalCost"]),
         "number": int(body["order-id"]),
         "status": body["status"],
@@ -170,7 +186,7 @@ V3: Mapping[str, Row] = {
     "set_servers": (f"POST {D}/setNameservers/{{name}}", {"nameservers": "servers"}, _envelope),
     "set_holder": (
         f"POST {D}/setContacts/{{name}}",
-        lambda name, parameters: {"contacts": {"reg-contact": person(parameters["person"])}},
+        lambda name, parameters: {"contacts": {"reg-contact": _contact_v3(parameters["person"])}},
         _envelope,
     ),
     "get_code": (f"GET {D}/getAuthcode/{{name}}", {}, {"code": "authCode"}),
@@ -215,6 +231,13 @@ def _addresses_v2(name: str, wanted: Mapping[str, Any]) -> Any:
     return {"ip": [{"ip": ip, "type": "v6" if ":" in ip else "v4"} for ip in wanted["ips"]]}
 
 
+def _contact_v2(name: str, wanted: Mapping[str, Any]) -> Any:
+    place = {"address": "2 Shared Street", "city": "Kyiv", "zip": "01001", "country": "UA"}
+    holder = wanted["person"]
+    phone = f"+{holder.phone}"  # v3 requests have no ``+``
+    return {**place, "name": holder.name, "company": holder.company, "mail": holder.mail, "phone": phone}
+
+
 #: The same for v2.0; paths begin below ``/V2.0/domain/``.
 V2: Mapping[str, Row] = {
     "check": ("GET {name}/check", {}, {"is_available": "avail"}),
@@ -228,6 +251,7 @@ V2: Mapping[str, Row] = {
     "delete": ("DELETE {name}", {}, {}),
     "restore": ("PUT {name}/restore", {}, {}),
     "edit": ("PUT {name}", _edit_v2, {}),
+    "edit_contact": ("PUT ../contact/{handle}", _contact_v2, {}),
     "transfer": ("POST {name}/transfer", {"transfer_code": "code"}, {}),
     "transfer_status": ("GET {name}/transfer", {}, {"transfer_status": "transfer_status"}),
     "cancel": ("DELETE {name}/transfer", {}, {}),
@@ -261,7 +285,7 @@ class Call(NamedTuple):
         target, body, _ = self._row()
         words = {"switch": _switch(**self.parameters)} if self.operation == "switch" else {}
         method, path = target.format(name=self.name, **words, **self.parameters).split(" ", 1)
-        path = path if self.interface == "v3" else f"/V2.0/domain/{path}"
+        path = path if self.interface == "v3" else f"/V2.0/domain/{path}".replace("domain/../", "")
         sent = body(self.name, self.parameters) if callable(body) else _chosen(body, self.parameters)
         return method, path, sent or None
 
@@ -280,11 +304,11 @@ class Call(NamedTuple):
 
     def expected(self, model: Model) -> tuple[Any, ...]:
         """Carry the operation out in ``model`` and return the answer that it gives, in the same terms."""
-        names = () if self.operation in ("balance", "names") else (self.name,)
+        names = () if self.operation in _NAMELESS else (self.name,)
         extra = {"asks_zone": False} if (self.interface, self.operation) == ("v2", "delete_host") else {}
         extra |= {"whatever": True} if (self.interface, self.operation) == ("v2", "create") else {}
         try:
-            if self.interface == "v2" and self.operation not in _BY_PARTY:
+            if self.interface == "v2" and self.operation not in (*_BY_PARTY, *_NAMELESS):
                 model.zone_of(self.name)
             facts = getattr(model, self.operation)(self.account, *names, **self.parameters, **extra)
         except Refusal as refusal:

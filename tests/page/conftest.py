@@ -37,8 +37,8 @@ BOTH = pytest.mark.parametrize("browser", ["chromium", "firefox"], indirect=True
 #: Milliseconds until a page must show something, on a busy machine.
 PATIENCE = 90_000
 
-#: Windows of phones, tablets and desks.
-WIDTHS = (390, 768, 1440)
+#: Windows of phones, tablets, laptops and desks.
+WIDTHS = (390, 768, 1024, 1200, 1440)
 
 
 def views() -> list[str]:
@@ -127,8 +127,19 @@ def assert_accessible(page: Page, part: str | None = None) -> None:
     assert not found.violations_count, found.generate_report()
 
 
+#: Returns the texts of the elements that cover the one before them.
+COVERING = """(all) => all.filter((one, number) => {
+  const box = one.getBoundingClientRect(), before = all[number - 1]?.getBoundingClientRect();
+  const isBeside = box.top < before?.bottom - 1 && before.top < box.bottom - 1;
+  return box.width && before?.width && isBeside && box.left < before.right - 1;
+}).map((one) => one.innerText)"""
+
+
 def assert_fits(page: Page) -> None:
-    """Assert that no element exceeds the right edge of the window."""
+    """Assert that no element exceeds the right edge of the window, and none in the head covers another."""
+    head = page.locator(".head :is(.mark, a, summary, select, button, time, .state)")
+    covering = head.evaluate_all(COVERING)
+    assert not covering, f"{page.url}: {covering} cover their neighbours"
     widths = "(all) => all.map((one) => one.scrollWidth - one.clientWidth)"
     beyond = max(page.locator("html, main, .scroller").evaluate_all(widths))
     assert beyond <= 0, f"{page.url} is {beyond} px too wide"

@@ -39,7 +39,7 @@ def test_the_page_asks_for_the_control_token_once_and_hides_the_token(browser: B
         page.goto("/#/console/v3.balance")
         press(page, "Send")
         expect(page.locator(".answer .status")).to_contain_text("200")
-        (entry,) = sandbox.journal.find().requests
+        (entry,) = sandbox.journal.list().requests
         assert "Cookie" not in entry.request.headers
 
 
@@ -60,7 +60,7 @@ def test_the_keyboard_can_operate_forms_and_lists_and_switches(
     page.get_by_role("button", name="Send").focus()
     page.keyboard.press("Enter")
     expect(page.locator(".answer .status")).to_contain_text("200")
-    assert [entry.operation for entry in served.journal.find().requests] == ["v3.balance"]
+    assert [entry.operation for entry in served.journal.list().requests] == ["v3.balance"]
     page.goto("/#/faults")
     page.get_by_role("switch", name="slow").focus()
     page.keyboard.press("Space")

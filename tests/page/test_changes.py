@@ -35,7 +35,7 @@ def test_a_clock_advance_is_previewed_with_its_events(served: Sandbox, open_page
     page.get_by_role("button", name="Move time").click()
     forecast = served.clock.advance("P30D", dry_run=True)
     expect(page.locator(".events li")).to_have_count(len(forecast.events))
-    assert_accessible(page, ".panel")  # which covers half of some elements below it
+    assert_accessible(page, ".panel")
     press(page, "Advance")
     expect(page.locator("page-clock .now")).to_contain_text(f"{forecast.now:%Y-%m-%d %H:%M:%S}")
     assert served.clock.now == forecast.now
@@ -157,6 +157,42 @@ def test_an_action_is_scheduled_at_a_time_or_after_a_request(open_page: Open, se
     expect(page.locator("page-notices")).to_contain_text("Scheduled: Hold.")
     (made,) = served.scheduled.list().scheduled
     assert (made.action, made.after is not None) == ("hold", True)
+
+
+def test_funds_are_added_in_the_head_and_taken_in_the_money_view(open_page: Open, served: Sandbox) -> None:
+    page = open_page("/#/money")
+    head, dialog = page.locator("page-balance"), page.get_by_role("dialog")
+    expect(head).to_contain_text("10000.00 USD")
+    press(head, "Add funds")
+    data_field(dialog, "amount").fill("50")
+    press(dialog, "Add funds")
+    expect(head).to_contain_text("10050.00 USD")
+    poor = page.locator("figure").filter(has_text="poor")
+    press(poor, "Take funds")
+    data_field(dialog, "amount").fill("0.25")
+    press(dialog, "Take funds")
+    expect(poor).to_contain_text("0.75 USD")
+    balances = {account.name: str(account.balance) for account in served.accounts}
+    assert (balances["main"], balances["poor"]) == ("10050.00", "0.75")
+
+
+def test_the_staff_changes_a_name_on_its_page(open_page: Open, served: Sandbox) -> None:
+    """A switch that is left out stays as it is, and a switch that is on by default can be off."""
+    page = open_page("/#/names/active.com")
+    dialog = page.get_by_role("dialog")
+    press(page, "The staff changes it")
+    data_field(dialog, "expires").fill("-1d")
+    data_field(dialog, "privacy").select_option("false")
+    press(dialog, "The staff changes it")
+    expect(page.get_by_role("img", name="The name is overdue")).to_be_visible()
+    expect(page.locator(".timeline")).to_contain_text("active → overdue")
+    name = served.names["active.com"]
+    assert (name.privacy, name.autorenew) == (False, True)
+    press(page, "The staff renews it")
+    data_field(dialog, "charge").select_option("false")
+    press(dialog, "The staff renews it")
+    expect(page.get_by_role("img", name="The name is active")).to_be_visible()
+    assert served.ledger.list(domain="active.com").entries == ()
 
 
 def test_a_canned_answer_is_added_and_changed_and_removed(

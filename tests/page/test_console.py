@@ -26,7 +26,7 @@ def test_the_console_fills_in_and_signs_an_example_request(open_page: Open, serv
     page = open_page("/#/console/v3.createDomain")
     send(page, "200 OK")
     assert served.names["new-example.com"].account == "main"
-    sent = page.locator(".answer pre").first.inner_text()
+    sent = page.locator(".answer section").filter(has_text="Request, as sent").locator("pre").inner_text()
     signed = page.locator(".answer .string").inner_text()
     secret = served.accounts["main"].secret
     assert secret not in page.content()
@@ -56,7 +56,7 @@ def test_a_v2_request_carries_the_token_of_the_chosen_account(open_page: Open, s
     page.locator("main a[href*='account=other']").filter(has_text="{domain_name}/check").click()
     send(page)
     expect(page.locator(".answer")).to_contain_text("other-token")
-    assert [entry.account for entry in served.journal.find().requests] == ["other"]
+    assert [entry.account for entry in served.journal.list().requests] == ["other"]
 
 
 def test_the_console_reports_a_broken_connection(open_page: Open, served: Sandbox) -> None:
@@ -72,7 +72,7 @@ def test_the_console_can_send_every_operation(open_page: Open, served: Sandbox, 
         page.goto(f"/#/console/{interface}.{name}")
         expect(page.locator(f"section[aria-label='{interface}.{name}']")).to_be_visible()
         send(page)
-        last = served.journal.find(limit=1).requests[-1]
+        last = served.journal.list(limit=1).requests[-1]
         assert (last.account, last.operation != "unmatched") == ("main", True), name
 
 

@@ -58,7 +58,7 @@ def test_a_world_is_rewound_and_switched_to_a_branch(served: Sandbox, open_page:
     expect(page.get_by_role("link", name="b1", exact=True)).to_be_visible()
     assert "new.com" not in served.names
     press(page, "Switch to this branch")
-    expect(page.locator("page-notices")).to_contain_text("Restored. The previous state")
+    expect(page.locator("page-notices")).to_contain_text("The previous state is branch b2.")
     assert "new.com" in served.names
 
 

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from reseller_sandbox import Sandbox
-from tests.clients import Api
+from tests.clients import Answer, Api
 from tests.command import program
 from tests.page.conftest import WIDTHS, Open, assert_accessible, assert_fits, journal_rows, press, show
 
@@ -25,11 +25,19 @@ def test_the_journal_shows_each_request_on_arrival(wire: Api, open_page: Open) -
     wire.get("/v3/balance")
     page = open_page()
     show(page, "/#/names")
-    page.route("**/journal/lines", lambda route: (route.continue_(), wire.get("/v3/balance")), times=1)
+    meanwhile: list[Answer] = []
+
+    def take(route: Route) -> None:
+        route.continue_()
+        if not meanwhile:
+            meanwhile.append(wire.get("/v3/balance"))
+
+    page.route("**/journal/lines", take)
     page.goto("/#/journal")
     rows = journal_rows(page)
     expect(rows).to_have_count(2)
     expect(page.locator(".bar")).to_contain_text("2 requests")
+    page.unroute_all(behavior="wait")
     for _ in range(2):
         wire.post("/v3/domains/createDomain", CREATE)
     expect(rows).to_have_count(4)
@@ -82,7 +90,6 @@ def test_a_journal_entry_shows_the_whole_request_in_aligned_columns(wire: Api, o
     page.get_by_role("link", name="r2").click()
     detail = page.get_by_role("region", name="Request r2")
     expect(detail).to_contain_text("Refused: name_taken")
-    expect(detail).to_contain_text("v3.errors.http_status")
     for tab, text in (("Request", "domainName"), ("Response", "is already"), ("Changes", "No changes.")):
         detail.get_by_role("tab", name=tab).click()
         expect(detail).to_contain_text(text)
@@ -96,21 +103,13 @@ def test_a_journal_entry_shows_the_whole_request_in_aligned_columns(wire: Api, o
     expect(page).to_have_url(re.compile("#/journal$"))
 
 
-def test_a_journal_entry_has_buttons_for_a_fork_and_a_rewind_and_a_fault(
+def test_a_journal_entry_has_buttons_for_a_fork_and_a_rewind(
     served: Sandbox, wire: Api, open_page: Open
 ) -> None:
     wire.get("/v3/balance")
     wire.post("/v3/domains/createDomain", CREATE)
     page = open_page("/#/journal/r2")
     page.get_by_text("More actions").click()
-    press(page, "Add a fault for this request")
-    sheet = page.get_by_role("dialog", name="Add a fault for this request")
-    expect(sheet).to_contain_text("reseller-sandbox faults add reset")
-    press(sheet, "Add a fault for this request")
-    expect(page.locator("page-notices")).to_contain_text("is added")
-    (rule,) = served.faults.list().faults
-    assert rule.match == {"operation": "v3.createDomain", "domain": "new.com"}
-    assert rule.when["times"] == 1
     press(page, "Fork from before")
     world = page.get_by_label("World", exact=True)
     expect(world).not_to_have_value("default")
@@ -136,7 +135,7 @@ def test_the_journal_filter_is_in_the_address_of_the_page(
     wire.get("/v3/domains/getDomain/none.com")
     page = open_page("/")
     rows = journal_rows(page)
-    log = served.events.find(limit=500).events
+    log = served.events.list(limit=500).events
     expect(rows).to_have_count(len(log))
     expect(rows.first).to_contain_text("none.com")
     page.get_by_label("Kind").select_option("scheduled")

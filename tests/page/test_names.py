@@ -57,7 +57,7 @@ def test_the_view_of_a_name_shows_its_lifecycle(served: Sandbox, wire: Api, open
         shown = page.locator(".pair > div").filter(has_text=request)
         expect(shown.locator(".ok")).to_have_text("200")
         expect(shown.locator("pre")).to_contain_text(text)
-    assert served.journal.find().matching == 1
+    assert served.journal.list().matching == 1
     assert_accessible(page)
     served.clock.advance(until={"domain": "new.com", "stage": "overdue"})
     expect(page.get_by_role("img", name="The name is overdue")).to_be_visible()

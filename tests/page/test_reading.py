@@ -22,6 +22,7 @@ from tests.page.conftest import (
     show,
 )
 from tests.registry import REGISTRY
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.slow, BOTH]
 
@@ -62,11 +63,12 @@ def test_a_list_keeps_its_scroll_position_and_shows_the_open_request(
         client.get("/v3/balance")
     page = open_page("/", viewport={"width": 1280, "height": 700})
     row = page.get_by_role("link").filter(has=page.get_by_text("r100", exact=True))
-    for _ in range(20):
-        if row.count():
-            break
+
+    def is_loaded() -> int:
         page.locator(".scroller").evaluate("(list) => list.scrollTo(0, list.scrollHeight)")
-        page.wait_for_timeout(500)
+        return row.count()
+
+    wait_until(is_loaded)
     row.scroll_into_view_if_needed()
     top = page.locator(".scroller").evaluate("(list) => list.scrollTop")
     assert top > 1000

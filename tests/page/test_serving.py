@@ -5,14 +5,18 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import shlex
+import subprocess
 from http.cookies import SimpleCookie
 from itertools import product
 from typing import Any
 from urllib.parse import urljoin
 
+import pytest
 from werkzeug.test import TestResponse
 
 from reseller_sandbox import Sandbox
+from tests.command import program, run
 from tests.page.conftest import views
 from tests.registry import REGISTRY
 
@@ -32,7 +36,7 @@ def test_the_root_serves_the_page_to_browsers_and_addresses_to_curl() -> None:
     for method in ("GET", "HEAD"):
         icon = client.open("/favicon.ico", method=method)
         assert (icon.status_code, icon.mimetype) == (200, "image/svg+xml")
-    for accept in ("*/*", "text/plain", "application/json, text/html", "text/html;q=0"):
+    for accept in ("*/*", "text/plain", "text/html;q=0"):
         answer = client.get("/", headers={"Accept": accept, "Host": "localhost:8053"})
         assert (answer.status_code, answer.mimetype, answer.headers["Vary"]) == (200, "text/plain", vary)
         for path in re.findall(r"http://localhost:8053(/\S*)", answer.text):
@@ -40,16 +44,66 @@ def test_the_root_serves_the_page_to_browsers_and_addresses_to_curl() -> None:
             assert found.status_code in ((404,) if path in ("/v3", "/V2.0") else (200, 308)), path
             sandbox.reset()
     assert client.get("/health").json == client.get("/_sandbox/health").json
-    assert sandbox.journal.find().requests == ()
-    for accept in ("application/json", "text/html;q=0.5, application/json"):
-        sandbox.reset()
-        root = client.get("/", headers={"Accept": accept})
-        sandbox.reset()
-        nothing = client.get("/nothing", headers={"Accept": accept})
-        assert (root.status_code, nothing.status_code) == (404, 404)
-        assert root.data == nothing.data.replace(b"/nothing", b"/")
-        assert dict(root.headers) == {**nothing.headers, "Content-Length": str(len(root.data))}
+    assert sandbox.journal.list().requests == ()
+    for accept in ("application/json", "text/html;q=0.5, application/json", "application/json, text/html"):
+        root = client.get("/", headers={"Accept": accept, "Host": "localhost:8053"})
+        assert (root.status_code, root.mimetype, root.headers["Vary"]) == (200, "application/json", vary)
+        assert root.json["interfaces"]["v3"] == "http://localhost:8053/v3"
+        assert client.get(root.json["documents"]["v3"]).status_code == 200
+        assert client.get(root.json["health"]).status_code == 200
+    assert sandbox.journal.list().requests == ()
     assert client.post("/", headers={"Accept": BROWSER}).status_code == 404
+
+
+def test_signing_out_ends_only_the_session_of_that_browser() -> None:
+    """Somebody who has copied the cookie cannot use it any more."""
+    sandbox, token = Sandbox("empty", control_token="a-control-token"), {"X-Sandbox-Token": "a-control-token"}
+    cookies = []
+    for _ in range(2):
+        begun = sandbox.app.test_client(use_cookies=False).post("/_sandbox/session", headers=token)
+        cookies.append((begun.headers["Set-Cookie"].partition(";")[0], begun.json["change"]))
+    assert cookies[0] != cookies[1]
+
+    def statuses() -> list[int]:
+        client = sandbox.app.test_client(use_cookies=False)
+        return [
+            client.get("/_sandbox/names", headers={"Cookie": cookie}).status_code for cookie, _ in cookies
+        ]
+
+    assert statuses() == [200, 200]
+    (cookie, change), _ = cookies
+    headers = {"Cookie": cookie, "X-Sandbox-Change": change}
+    ended = sandbox.app.test_client(use_cookies=False).delete("/_sandbox/session", headers=headers)
+    assert ended.status_code == 200
+    assert statuses() == [401, 200]
+    forged = cookies[1][0].replace(".", "0.", 1)
+    cookies[:] = [(forged, ""), (cookie.partition("=")[0] + "=", "")]
+    assert statuses() == [401, 401]
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/html", "Text/HTML; charset=utf-8", "image/svg+xml", "application/xml"]
+)
+def test_a_document_of_a_canned_answer_or_a_fault_has_no_access_to_the_page(kind: str) -> None:
+    sandbox = Sandbox("empty")
+    client, policy = sandbox.app.test_client(), "Content-Security-Policy"
+    sandbox.answers.add("/v3/hello", body="<script>", content_type=kind)
+    sandbox.answers.add("/v3/own", body="<p>", content_type=kind, headers={policy: "img-src *"})
+    sandbox.faults.add("error", status=503, body="<p>", content_type=kind, match={"path": "/v3/balance"})
+    found = [
+        client.get(path).headers.get(policy) for path in ("/v3/hello", "/v3/own", "/v3/balance", "/v3/x")
+    ]
+    assert found == ["sandbox", "sandbox, img-src *", "sandbox", None]
+
+
+def test_a_copied_command_sends_a_body_that_begins_with_an_at_sign() -> None:
+    with Sandbox("empty") as sandbox, sandbox.serve() as server:
+        wish = {"method": "POST", "target": "/v3/none", "body": "@/etc/hostname"}
+        copies = sandbox.app.test_client().post("/_sandbox/signature/copies", json=wish).json["copies"]
+        run(*shlex.split(copies["Shell"])[1:], "--url", server.url)
+        words = shlex.split(copies["curl"].replace("http://localhost/", f"{server.url}/"))
+        subprocess.run([program(words[0]), *words[1:]], capture_output=True, timeout=60, check=False)
+        assert [entry.request.body for entry in sandbox.journal.list().requests] == ["@/etc/hostname"] * 2
 
 
 def test_the_page_loads_only_its_own_small_files() -> None:

@@ -51,7 +51,7 @@ def test_each_view_is_accessible_and_fits_every_window(
         wire.post("/v3/domains/createDomain", {"domain": {"domainName": "one.com"}})
         wire.post("/v3/domains/renewDomain/active.com")
     served.faults.preset("flaky")
-    served.simulate.when("P3D").adjust_balance("main", to=0)
+    served.accounts.when("P3D").set_balance("main", 0)
     served.assumptions.set({"v3.switches.repeated": "refused"})
     page = open_page(color_scheme=scheme)
     for address in (*(f"/#/{view}" for view in views()), *MORE):
@@ -150,7 +150,7 @@ def assert_nothing_ran(page: Page) -> None:
 @pytest.mark.slow
 def test_no_view_runs_scripts_that_its_data_contains(open_page: Open, served: Sandbox, wire: Api) -> None:
     fill(served, wire)
-    requests = [f"journal/{entry.id}" for entry in served.journal.find().requests]
+    requests = [f"journal/{entry.id}" for entry in served.journal.list().requests]
     names = [f"names/one-{number}.com" for number in range(len(CORPUS))]
     page = open_page("/")
     for address in (*views(), *requests, *names):

@@ -50,7 +50,7 @@ def describe(world: Sandbox) -> dict[str, Any]:
         "snapshots": world.snapshots.list(),
         "branches": world.branches.list(),
         "assumptions": world.assumptions.list(),
-        "events": world.events.find(),
+        "events": world.events.list(),
         "journal": [(entry.id, entry.at, entry.outcome, entry.domains) for entry in world.journal],
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import zlib
 from pathlib import Path
 from random import Random
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from reseller_sandbox import connect, replay
 from tests.command import program
 from tests.persistence.conftest import Kept, act, describe
-from tests.persistence.serving import refusal, serving
+from tests.persistence.serving import COMMAND, refusal, serving
 from tests.thorough import tries
 from tests.waiting import wait_until
 
@@ -38,8 +39,8 @@ def test_a_restarted_server_has_the_same_worlds_and_gives_the_same_answers(
             assert "another server keeps its worlds in" in refusal(name), name
         assert describe(fork) == kept.described
         assert act(fork) == kept.answers
-        assert len(fork.journal.find().requests) == 2
-        assert fork.events.find(domain="kept0.com", name="v3.createDomain").events
+        assert len(fork.journal.list().requests) == 2
+        assert fork.events.list(domain="kept0.com", name="v3.createDomain").events
         fork.restore("before")
         assert "kept1.com" in fork.names
 
@@ -108,20 +109,12 @@ def test_a_damaged_state_file_with_a_correct_checksum_is_refused_in_plain_words(
     assert [words for words in refusals if "Error" in words or "(" in words] == []
 
 
-def test_a_state_file_of_another_version_is_refused_with_the_name_of_the_record(
-    kept: Kept, tmp_path: Path
-) -> None:
-    path = tmp_path / "older"
-    path.write_bytes(with_checksum(kept.path.read_bytes().replace(b"Order(id", b"Order(no", 1)))
-    assert "fields of Order differ" in refusal(path)
-
-
 def test_a_file_that_is_not_a_state_file_is_refused_and_not_changed(tmp_path: Path) -> None:
     path, fifo = tmp_path / "other", tmp_path / "fifo"
     for content, words in (
         (b"zones: {com: {}}\n", "is not a state file"),
         (b"\x80\x04\x95", "is not a state file"),
-        (b"reseller-sandbox worlds, version 99\n", "has format version 99; this program reads version 7"),
+        (b"reseller-sandbox worlds, version 99\n", "has format version 99; this program reads version 8"),
     ):
         path.write_bytes(content)
         assert words in refusal(path)
@@ -133,14 +126,65 @@ def test_a_file_that_is_not_a_state_file_is_refused_and_not_changed(tmp_path: Pa
 
 
 def test_the_last_save_survives_a_full_disk(kept: Kept, tmp_path: Path) -> None:
-    """A limit of the size of files stands for the disk."""
+    """A limit of the size of files stands for the disk. The status says that the last save failed."""
     program("prlimit")
     path = tmp_path / "worlds"
     path.write_bytes(kept.path.read_bytes())
     with serving("--state-file", path, limit=path.stat().st_size - 100) as served:
         served.sandbox.names.add("lost.com")
+        served.process.terminate()
+        assert "the latest changes are not saved in" in served.process.communicate()[1]
+    assert served.process.returncode == 1
     assert path.read_bytes() == kept.path.read_bytes()
     assert [file.name for file in tmp_path.iterdir()] == ["worlds"]
+
+
+def test_a_save_opens_no_file_that_exists_already(kept: Kept, tmp_path: Path) -> None:
+    """A link, a FIFO and the state file of another server may have the name of a new file."""
+    path, other, victim = tmp_path / "a.state", tmp_path / "a.state.new", tmp_path / "victim"
+    victim.write_text("mine")
+    unfinished = tmp_path / ".a.state.0000000_.new"
+    unfinished.symlink_to(victim)
+    os.mkfifo(tmp_path / ".a.state.new")
+    with serving("--state-file", path) as one, serving("--state-file", other) as two:
+        one.sandbox.names.add("one.com")
+        two.sandbox.names.add("two.com")
+    assert (one.process.wait(), two.process.wait()) == (0, 0)
+    for file, name in ((path, "one.com"), (other, "two.com")):
+        assert file.stat().st_mode & 0o777 == 0o600
+        with serving("--state-file", file) as served:
+            assert name in served.sandbox.names
+    assert victim.read_text() == "mine"
+    assert sorted(tmp_path.iterdir()) == sorted([path, other, victim, tmp_path / ".a.state.new"])
+
+
+MOUNTS = {
+    "is mounted as a single file": "mount --bind {folder}/source {folder}/worlds",
+    "a save cannot create a file in its folder: Read-only file system": (
+        "mount --bind {folder} {folder}; mount --bind {folder}/worlds {folder}/worlds; "
+        "mount -o remount,bind,ro {folder}"
+    ),
+}
+
+
+def test_a_state_file_that_no_save_can_replace_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    program("unshare")
+    if run_mounted("true", tmp_path).returncode:
+        pytest.skip("this system does not allow mounts")
+    serve = " ".join([*COMMAND, "--port", "0", "--state-file", str(tmp_path / "worlds")])
+    for words, mount in MOUNTS.items():
+        with subtests.test(words):
+            (tmp_path / "worlds").touch()
+            (tmp_path / "source").touch()
+            done = run_mounted(f"{mount} && {serve}", tmp_path)
+            assert done.returncode == 2, done
+            assert words in " ".join(done.stderr.split()), done
+
+
+def run_mounted(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a shell command, which can mount files of ``folder`` for itself."""
+    words = ["unshare", "--map-root-user", "--mount", "sh", "-c", command.format(folder=folder)]
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
 
 
 class Disk:
@@ -184,11 +228,12 @@ class Disk:
 def test_a_power_loss_at_any_point_leaves_the_last_save_or_the_next(kept: Kept) -> None:
     """A save is over, and has to stay, when the next begins, and at the end."""
     rows, disk, over, begun = kept.events, Disk(kept.path), 0, 0
-    saves = [row["content"] for row in rows if (row["event"], row["path"]) == ("rename", str(kept.path))]
-    known = ["", *saves]
+    saves = [row for row in rows if (row["event"], row["path"]) == ("rename", str(kept.path))]
+    sources = {row["source"] for row in saves}
+    known = ["", *(row["content"] for row in saves)]
     assert len(saves) >= 2
     for number, row in enumerate(rows):
-        if (row["event"], row["path"]) == ("open", f"{kept.path}.new") and row["truncated"]:
+        if row["event"] == "open" and row["path"] in sources and row["truncated"]:
             over, begun = begun, begun + 1
         disk.take(row)
         allowed = set(known[over : begun + 1])

@@ -44,7 +44,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         socket.close()
         done = command("recording", "export", "-o", file, "--url", server.url)
         assert (done.status, done.err) == (0, "")
-        assert f"Open it with: reseller-sandbox recording open {file}\n" in done.out
+        assert f"Open it with: reseller-sandbox recording open --port 0 {file}\n" in done.out
         yield file
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from base64 import b64encode
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -34,7 +35,7 @@ def lived(sandbox: Sandbox) -> Sandbox:
     sandbox.simulate.register("taken-by-others.com")
     client.get("/V2.0/domain/taken-by-others.com/check")
     client.get("/v3/balance", headers={"X-SVC-SIGNATURE": "wrong"})
-    sandbox.rewind(sandbox.journal.find().requests[2].id, side="after")
+    sandbox.rewind(sandbox.journal.list().requests[2].id, side="after")
     client.get("/nowhere")
     for _ in range(3):
         client.get("/v3/balance")
@@ -67,6 +68,16 @@ def gone(sandbox: Sandbox) -> None:
     sandbox.names.add("gone.de", created="-9d")
 
 
+def test_a_replay_notices_an_edited_operation() -> None:
+    requests = [number for number, line in enumerate(LINES) if line.get("step") == "request"]
+    for number in requests:
+        edited = [dict(line) for line in LINES]
+        edited[number]["operation"] = f"{edited[number]['operation']}X"
+        difference = replay(packed(edited)).difference
+        assert difference is not None
+        assert (difference.what, difference.recorded) == ("operation", edited[number]["operation"])
+
+
 #: Actions that leave an event due at the same instant.
 AT_ONCE: dict[str, Callable[[Sandbox], object]] = {
     "deleted": lambda sandbox: [gone(sandbox), sandbox.client().delete("/V2.0/domain/gone.de")],
@@ -90,8 +101,8 @@ NEXT: dict[str, Callable[[Sandbox], object]] = {
     "nothing": lambda sandbox: None,
     "a request": request,
     "a call, and a request": lambda sandbox: [call(sandbox), request(sandbox)],
-    "a list of events, and a call": lambda sandbox: [sandbox.events.find(), call(sandbox)],
-    "a rewind": lambda sandbox: [request(sandbox), sandbox.rewind(sandbox.journal.find().requests[-1].id)],
+    "a list of events, and a call": lambda sandbox: [sandbox.events.list(), call(sandbox)],
+    "a rewind": lambda sandbox: [request(sandbox), sandbox.rewind(sandbox.journal.list().requests[-1].id)],
     "a restore": lambda sandbox: [sandbox.snapshot("here"), sandbox.restore("here")],
     "an advance by nothing": lambda sandbox: sandbox.clock.advance(0),
     "an advance": lambda sandbox: [sandbox.assumptions.set({}), sandbox.clock.advance("P9D")],
@@ -168,7 +179,7 @@ def test_opening_a_recording_creates_a_world_with_the_final_state() -> None:
     assert not {account.key for account in opened.accounts} & held
     api, prefix = connect(sandbox), "/_worlds/opened"
     requests = api.get(f"{prefix}/_sandbox/journal").json["requests"]
-    assert [row["id"] for row in requests] == [entry.id for entry in LIVED.journal.find().requests]
+    assert [row["id"] for row in requests] == [entry.id for entry in LIVED.journal.list().requests]
     assert api.get(f"{prefix}/v3/balance").status in (200, 429), "the credentials of the recording"
     assert sandbox.journal.count() == 0
     changed = packed([*LINES[:-1], {**LINES[-1], "requests": 99}])
@@ -220,12 +231,30 @@ def test_a_recording_with_a_line_or_value_of_the_wrong_type_is_refused(
         assert_refused(packed([*LINES[:at], line, *LINES[at + 1 :]]), f"line {at + 1}: {problem}")
 
 
+FROM = f"The recording is from version {re.escape(LINES[0]['by'])} of the sandbox"
+
+
+def test_a_recording_that_expands_is_refused_before_it_is_parsed() -> None:
+    """Kilobytes of gzip can unpack to gigabytes of values."""
+    call = {"step": "call", "number": 1, "at": LINES[1]["at"], "call": "x", "parameters": {"a": "?"}}
+    many = b"[" + b"[]," * 3_000_000 + b"[]]"
+    fixture = {**LINES[1], "fixture": f"a: [{'[],' * 300_000}[]]"}
+    for values, problem in (
+        ([*LINES[:2], call, *LINES[2:]], "line 3: the recording has more than 2000000 values"),
+        ([LINES[0], fixture, *LINES[2:]], "line 2: the recording has a fixture of more than [0-9]+ values"),
+    ):
+        text = gzip.decompress(packed(values)).replace(b'"?"', many)
+        assert_refused(gzip.compress(text), problem)
+    assert_refused(gzip.compress(bytes(40 << 20)), "the unpacked recording is longer than [0-9]+ bytes")
+
+
 def test_a_recording_with_misplaced_lines_is_refused() -> None:
     count = len(LINES)
     cases: list[tuple[list[Any], str]] = [
         ([], "line 1: this is not a recording: it does not begin with the format's version"),
         ([{"recording": 9}], "line 1: the recording has format version 9; this program reads version 4"),
-        ([{**LINES[0], "more": 1}, *LINES[1:]], "line 1: .*unknown field `more`"),
+        ([{**LINES[0], "more": 1}, *LINES[1:]], f"line 1: .*unknown field `more`. {FROM}"),
+        ([*LINES[:2], {**LINES[2], "more": 1}, *LINES[3:]], f"line 3: .*unknown field `more`. {FROM}"),
         ([LINES[0], *LINES[2:]], "line 2: the first step must be a state"),
         (LINES[:-1], f"line {count - 1}: the last step, and no other, must have the kind 'end'"),
         ([*LINES, LINES[-1]], f"line {count}: the last step, and no other, must have the kind 'end'"),
@@ -270,7 +299,7 @@ def test_a_replay_skips_requests_with_masked_secrets_outside_headers(sandbox: Sa
     masked = "the request has a masked secret of another service"
     assert replayed.skipped == {"r2": unknown, "r4": masked, "r5": masked, "r7": masked}
     statuses, again = (
-        {entry.id: entry.status for entry in at.journal.find().requests} for at in (sandbox, replayed.sandbox)
+        {entry.id: entry.status for entry in at.journal.list().requests} for at in (sandbox, replayed.sandbox)
     )
     assert again == {
         request: status for request, status in statuses.items() if request not in replayed.skipped
@@ -335,7 +364,7 @@ def test_a_match_with_a_masked_secret_has_the_same_effect_in_a_replay(subtests: 
         with subtests.test(case):
             sandbox = Sandbox(REGISTRY)
             sandbox.faults.add("error", status=599, match=match, when={"phase": "after"})
-            sandbox.simulate.when(after=match).adjust_balance("other", by=1)
+            sandbox.accounts.when(after=match).credit("other", 1)
             if number % 2:
                 sandbox.journal.clear()
             assert 599 in _statuses(sandbox)

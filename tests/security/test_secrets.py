@@ -22,7 +22,10 @@ from tests.registry import REGISTRY
 #: What is looked for; each place has a number of its own behind it.
 PLANTED = "tellnobody"
 
-#: Names that a secret goes under, in headers, queries and bodies.
+#: Names of secrets that the setting ``secret_names`` adds.
+ADDED = ("customerNo", "ref")
+
+#: Names that a secret goes under, in headers, queries and bodies. The last ones are spellings of ``ADDED``.
 NAMES = (
     *("password", "passwd", "user_password", "X-Password", "passphrase", "token", "access_token"),
     *("refreshToken",),
@@ -32,6 +35,9 @@ NAMES = (
     *("X-Forwarded-Authorization",),
     *("MY-API-KEY", "oldPrivateKey", "Partner-Auth-Code", "USERTOKEN", "myjwt", "x-user-pass-word"),
     *("credentials", "session", "sessionid", "jwt", "bearer", "Cookie", "Set-Cookie"),
+    *("auth", "X-Epp", "domain_auth", "transfer_auth", "authorizationCode", "authCodes", "passcode", "EPP"),
+    *("pin_code",),
+    *("customer_no", "X-Customer-No", "CUSTOMERNO", "theCustomerNo", "ref", "X-Ref", "orderRef", "REF"),
 )
 
 #: Values that hold a secret, whatever name they go under.
@@ -48,7 +54,13 @@ TARGETS = ("/v3/balance", "/V2.0/customer", "/_sandbox/nothing")
 
 
 #: Bodies with a secret under a name; the last breaks off.
-BODIES = ('{{"{0}": "{1}"}}', '{{"customer": [{{"{0}": "{1}"}}]}}', "{0}={1}&x=1", '{{"{0}": "{1}')
+BODIES = (
+    '{{"{0}": "{1}"}}',
+    '{{"customer": [{{"{0}": "{1}"}}]}}',
+    "{0}={1}&x=1",
+    "<epp><{0}>{1}</{0}></epp>",
+    '{{"{0}": "{1}',
+)
 
 #: Requests that the server cannot read.
 UNREADABLE = (
@@ -139,6 +151,7 @@ def _records(sandbox: Sandbox) -> Iterator[tuple[str, str]]:
 def test_no_record_and_no_output_contains_a_secret_from_a_request() -> None:
     plant, texts, lines = Planter(), list[tuple[str, str]](), list[str]()
     command = [PROGRAM, "serve", "--port", "0", "--journal", "100000", "--log", "json"]
+    command += [word for name in ADDED for word in ("--secret-name", name)]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     with subprocess.Popen(command, **pipes) as process:
         assert process.stdout is not None
@@ -161,7 +174,7 @@ def test_no_record_and_no_output_contains_a_secret_from_a_request() -> None:
 
 
 def test_the_report_of_a_failed_test_has_no_secrets() -> None:
-    plant, sandbox = Planter(), Sandbox(REGISTRY)
+    plant, sandbox = Planter(), Sandbox(REGISTRY, secret_names=ADDED)
     sample = list(plant.requests())[::12]
     with sandbox.serve() as server:
         for start in range(0, len(sample), 10):  # the report is about the last requests
@@ -174,7 +187,8 @@ def test_the_report_of_a_failed_test_has_no_secrets() -> None:
             assert plant.found(report) == []
 
 
-def test_masking_does_not_change_a_text_without_secrets(sandbox: Sandbox) -> None:
+def test_masking_does_not_change_a_text_without_secrets() -> None:
+    sandbox = Sandbox(secret_names=ADDED)
     client, target = (
         sandbox.app.test_client(),
         "/v3/domains?perPage=5&name=%C3%A9%20x&url=https%3A%2F%2Fhost.example",
@@ -185,11 +199,22 @@ def test_masking_does_not_change_a_text_without_secrets(sandbox: Sandbox) -> Non
         "X-SVC-APIKEY: sandbox-key",
         "100% of the design, 5 % off",
         "compass, configuration=1, signed=yes",
+        "href=1, preference=2, refs=3, customer=4, no=5, customerNote=6",
     )
     for text in texts:
         client.get(target, headers={"X-Note": text})
     for text, entry in zip(texts, sandbox.journal, strict=True):
         assert (entry.request.headers["X-Note"], entry.request.target) == (text, target)
+
+
+def test_an_added_name_masks_a_field_of_a_record() -> None:
+    number = "+380501234567"
+    customer = {"name": "N", "mail": "n@example.com", "password": "a-password", "phone": number}
+    for names, is_shown in (((), True), (("phone",), False)):
+        sandbox = Sandbox(REGISTRY, secret_names=names)
+        assert sandbox.client().post("/V2.0/customer", json=customer).status_code == 200
+        shown = sandbox.journal.list(), sandbox.events.list(), sandbox.history.diff()
+        assert (number in str(shown)) is is_shown
 
 
 def test_a_url_with_a_password_is_refused_and_the_error_hides_the_password() -> None:

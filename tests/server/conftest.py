@@ -110,7 +110,7 @@ class Served:
         return head + b"Transfer-Encoding: chunked\r\n\r\n" + coded + b"0\r\n\r\n"
 
     def entries(self, count: int) -> list[Any]:
-        wait_until(lambda: self.sandbox.journal.find().matching >= count)
+        wait_until(lambda: self.sandbox.journal.list().matching >= count)
         return list(self.sandbox.journal)
 
 

@@ -66,6 +66,34 @@ def test_a_client_that_leaves_ends_all_its_pipelined_requests(
     assert not caplog.records
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        None,
+        {"kind": "latency", "seconds": 0.1, "when": {"phase": "before"}},
+        {"kind": "latency", "seconds": 0.1, "when": {"phase": "after"}},
+        {"kind": "drip", "size": 20, "pause": 0.01},
+        {"kind": "bandwidth", "rate": 5000},
+    ],
+)
+def test_a_half_closed_client_gets_its_responses(served: Served, rule: dict[str, Any] | None) -> None:
+    if rule is not None:
+        served.sandbox.faults.add(**rule)
+    client = served.dial()
+    client.send(served.signed("GET", "/v3/balance") * 2)
+    client.end()
+    assert [client.answer().status, client.answer().status] == [200, 200]
+    assert client.rest() == b""
+
+
+def test_a_hang_ends_when_the_client_ends_its_side(served: Served) -> None:
+    served.sandbox.faults.add("hang")
+    client = served.dial()
+    client.send(served.signed("GET", "/v3/balance"))
+    client.end()
+    assert client.rest() == b""
+
+
 @pytest.mark.parametrize("tls", [False, True])
 def test_a_reset_is_sent_after_half_of_a_large_response(served: Served, tls: bool) -> None:
     """It overtakes no byte, and takes the place of the farewell under TLS."""

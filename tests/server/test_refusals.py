@@ -21,6 +21,7 @@ MALFORMED = [
     b"BREW /pot HTTP/1.1\r\n" + HOST + b"\r\n",
     b"GET / HTTP/1.1\r\nHost localhost\r\n\r\n",
     b"CONNECT localhost:80 HTTP/1.1\r\n" + HOST + b"\r\n",
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0",
     POST + b"Content-Length: x\r\n\r\n",
     POST + b"Transfer-Encoding: chunked\r\n\r\nnot a chunk",
 ]
@@ -56,6 +57,21 @@ def test_a_malformed_request_is_refused_after_the_responses_to_earlier_requests(
                 client.send(first + sent)
                 assert not first or client.answer().headers["x-sandbox-request"]
                 assert client.refusal() == (400, "malformed_request")
+
+
+@pytest.mark.parametrize(
+    ("sent", "named"),
+    [
+        (b"CONNECT api.example.com:443 HTTP/1.1\r\nHost: api.example.com:443\r\n\r\n", "tunnel"),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/2"),
+        (b"\x16\x03\x01\x02\x00\x01", "TLS"),
+    ],
+)
+def test_a_client_of_another_protocol_is_named(served: Served, sent: bytes, named: str) -> None:
+    answer = served.dial().ask(sent)
+    assert (answer.status, answer.error) == (400, "malformed_request")
+    assert named in answer.message
+    assert named in str(served.entries(1)[0].answer.body)
 
 
 def test_too_long_heads_and_trailers_are_refused_before_their_end_arrives(served: Served, subtests) -> None:

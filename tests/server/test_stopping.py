@@ -13,16 +13,17 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from http.client import HTTPConnection
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
 
-from reseller_sandbox import Sandbox
+from reseller_sandbox import Sandbox, connect
 from tests.benchmarks import soak
 from tests.command import PROGRAM, run
 from tests.faults.conftest import Dialler
 from tests.persistence.serving import COMMAND, serving
+from tests.registry import edit
 from tests.server.conftest import GET, HOST, Client, Served
 from tests.waiting import PATIENCE, wait_until
 
@@ -72,11 +73,14 @@ def test_a_port_is_taken_until_its_server_stops(sandbox: Sandbox) -> None:
         for port in (server.port, server.tls_port):
             refused = run("serve", "--port", str(port))
             assert (refused.status, refused.out) == (2, "")
-            assert f"127.0.0.1:{port} is in use" in refused.err
+            assert f"127.0.0.1:{port} is in use by another " in refused.err
+            assert "give --port N" in refused.err
+            is_plain = port == server.port
+            assert ("by another sandbox, whose clock shows 2026-03-01T12:00:00Z." in refused.err) == is_plain
         with sandbox.serve() as another:
             pass
         words = ("serve", "--port", str(another.port), "--tls", "--tls-port", str(server.tls_port))
-        assert f"127.0.0.1:{server.tls_port} is in use" in run(*words).err
+        assert re.search(rf"127.0.0.1:{server.tls_port} is in use .* give --tls-port N", run(*words).err)
     for port in (server.port, another.port):
         with sandbox.serve(port=port):
             pass
@@ -86,8 +90,8 @@ def test_a_port_is_taken_until_its_server_stops(sandbox: Sandbox) -> None:
     )
 
 
-#: A server gives requests in flight five seconds after a signal.
-GRACE = 5
+#: Seconds that a server gives requests in flight after a signal, and to its end.
+GRACE, END = 3, 5
 
 
 @pytest.fixture
@@ -126,7 +130,7 @@ def test_a_second_signal_stops_the_server_without_waiting(hangup: Callable[[Any]
     """SIGHUP is none under nohup."""
     hangup(signal.SIG_IGN)
     with serving() as there:
-        there.sandbox.faults.add("latency", seconds=GRACE - 1, match={"path": BALANCE})
+        there.sandbox.faults.add("latency", seconds=GRACE - 0.5, match={"path": BALANCE})
         dial = Dialler(there.sandbox, there.url)
         late = dial.send("GET", BALANCE)
         wait_until(lambda: [rule for rule in there.sandbox.faults.list() if rule.applied])
@@ -136,11 +140,91 @@ def test_a_second_signal_stops_the_server_without_waiting(hangup: Callable[[Any]
         there.process.send_signal(signal.SIGINT)
         assert idle.rest() == b"", "the server has received the first signal"
         there.process.send_signal(signal.SIGTERM)
-        began = monotonic()
         assert there.process.wait(60) == 0
-        assert monotonic() - began < GRACE - 2
-        assert late.rest() == b""
+        assert late.rest() == b"", "the server has not waited for its delayed response"
         dial.close()
+
+
+#: A server of which another thread receives a signal, so that the wait of the main thread is not interrupted.
+SIGNALLED = """
+import signal, sys, threading, time
+from reseller_sandbox.cli.main import main
+
+def receive():
+    sys.stdin.readline()
+    time.sleep(0.5)  # until the main thread waits for clients
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+threading.Thread(target=receive).start()
+main()
+"""
+
+
+def test_a_signal_that_does_not_interrupt_the_wait_for_clients_stops_the_server() -> None:
+    words, pipe = [sys.executable, "-c", SIGNALLED, "serve", "--port", "0"], subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert any("Ctrl-C" in line for line in process.stdout)
+            process.communicate("\n", timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize("signals", [1, 2])
+def test_long_work_does_not_delay_the_end_of_a_server(tmp_path: Path, signals: int) -> None:
+    """One signal interrupts the work and saves. A second one ends the server without a save."""
+    path = tmp_path / "worlds"
+    with serving("--state-file", path) as there:
+        names = {f"n{number}.com": {"autorenew": True} for number in range(3000)}
+        late = there.sandbox.fork(name="late")
+        edit(there.sandbox, {"accounts": {"main": {"balance": 10**9}}, "domains": names})
+        wait_until(lambda: path.stat().st_size > 100_000)
+        size = path.stat().st_size
+        work = threading.Thread(target=advance, args=(there.sandbox,))
+        work.start()
+        sleep(0.3)
+        late.names.add("late.com")
+        for _ in range(signals):
+            there.process.send_signal(signal.SIGTERM)
+            began = monotonic()
+            sleep(0.2)  # because the system merges signals that wait
+        assert there.process.wait(60) == signals - 1
+        assert monotonic() - began < (END if signals == 1 else END - GRACE)
+        work.join(PATIENCE)
+        words = there.process.communicate()[1]
+    if signals == 2:
+        assert f"the latest changes are not saved in {path}" in words
+        assert path.stat().st_size == size
+    else:
+        with serving("--state-file", path) as there:
+            assert "n2999.com" in there.sandbox.names
+            assert "late.com" in connect(there.url, world="late").names
+
+
+def advance(sandbox: Sandbox) -> None:
+    """Begin work of many seconds, which the end of the server interrupts."""
+    with pytest.raises(ConnectionError):
+        sandbox.clock.advance("9000d")
+
+
+def test_a_short_call_does_not_queue_behind_long_ones(served: Served) -> None:
+    """Calls of clients that wait for busy worlds are as long as the work in these worlds."""
+    with connect(served.server.url) as client, ExitStack() as stack:
+        busy = [client.fork(name=f"busy{number}") for number in range(12)]
+        calls = [threading.Thread(target=world.clock.advance, args=("1d",)) for world in busy]
+        for number in range(len(busy)):
+            stack.enter_context(served.sandbox.engine.find(f"busy{number}").lock)
+        for call in calls:
+            call.start()
+        wait_until(lambda: sum("long call" in thread.name for thread in threading.enumerate()) == len(calls))
+        before = client.clock.now
+        assert client.clock.advance("1d").now > before
+        stack.close()
+        for call in calls:
+            call.join(PATIENCE)
+        assert {world.clock.now for world in busy} == {busy[0].clock.now}
 
 
 def test_a_signal_right_after_the_first_output_line_stops_the_server_cleanly(tmp_path: Path) -> None:

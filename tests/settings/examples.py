@@ -38,6 +38,7 @@ EXAMPLES: dict[str, tuple[Any, Any]] = {
     "max_body": (1000, 0),
     "max_control_body": (2000, 0),
     "max_connections": (50, 0),
+    "keep_alive": (30, -1),
     "control_token": ("a-token", "two words"),
     "shard": ("s3", "three"),
     "max_worlds": (2, 0),
@@ -46,6 +47,7 @@ EXAMPLES: dict[str, tuple[Any, Any]] = {
     "journal_body": (4, -1),
     "max_events": (6, -1),
     **dict.fromkeys(("max_branches", "max_snapshots", "max_faults"), (1, -1)),
+    "secret_names": (["customerNo", "order-ref"], ["a/b"]),
     **dict.fromkeys(("tls", "watch", "frozen", "control_open"), (True, "perhaps")),
 }
 #: The settings that only a server has.
@@ -57,7 +59,8 @@ OF_A_SERVER = {
 
 def as_option(name: str) -> str:
     """Return the option for a setting, as the manual spells it."""
-    singular = {name: name[:-1] for name in ("public_urls", "token_headers", "tls_names", "interfaces")}
+    lists = "public_urls", "token_headers", "tls_names", "interfaces", "secret_names"
+    singular = {name: name[:-1] for name in lists}
     return "--" + singular.get(name, name).replace("_", "-")
 
 

@@ -63,18 +63,18 @@ def effects(sandbox: Sandbox, url: str) -> None:
     assert (world.now.isoformat(), world.frozen, world.seed) == ("2030-01-31T12:00:00+00:00", True, "mine")
     assumed = dict(world.assumptions)
     assert (assumed["v3.ids"], assumed["v2.domain_check.avail"]) == ("integer", "boolean")
-    assert list(assumed["v2.token_headers"]) == ["X-Token", "X-Other"]
+    assert list(assumed["v2.token_headers"]) == ["X-Auth-Token", "X-Token", "X-Other"]
     held, socket, body = sandbox.accounts["main"], Socket(url), b'{"domainNames": ["a.com"]}'
     target = "/v3/domains/checkAvailability"
     signed = signature(held.secret, held.key, f"https://a.example{target}", body)
     headers = [("X-ACME-APIKEY", held.key), ("X-ACME-SIGNATURE", signed), JSON]
     for _ in range(4):
         assert socket("POST", target, headers, body).status == 200
-    kept = sandbox.journal.find().requests
+    kept = sandbox.journal.list().requests
     assert [entry.id for entry in kept] == ["r2", "r3", "r4"]
     assert (sandbox.journal["r4"].request.body, sandbox.journal["r4"].request.cut) == ('{"do', len(body))
     assert socket("GET", "/V2.0/domain/zones", [("X-Other", held.token)], b"").status == 200
-    assert socket("GET", "/V2.0/domain/zones", [("X-Auth-Token", held.token)], b"").status == 403
+    assert socket("GET", "/V2.0/domain/zones", [("X-Auth-Token", held.token)], b"").status == 200
     assert socket("POST", target, headers, b" " * 1001).status == 413
     token = ("X-Sandbox-Token", "a-token")
     assert socket("POST", "/_sandbox/clock/advance", [token, JSON], b" " * 2001).status == 413
@@ -91,7 +91,7 @@ def effects(sandbox: Sandbox, url: str) -> None:
     for _ in range(9):
         sandbox.restore("here")
     assert len(list(sandbox.branches)) == 1
-    assert len([event for event in sandbox.events.find(limit=100).events if event.kind != "request"]) <= 6
+    assert len([event for event in sandbox.events.list(limit=100).events if event.kind != "request"]) <= 6
 
 
 def test_each_sandbox_setting_takes_effect_in_python(folder: Path) -> None:
@@ -164,6 +164,29 @@ def test_each_assumption_comes_from_the_source_with_the_highest_precedence(folde
         assert (values["v3.ids"], values["v2.domain_check.avail"]) == ("integer", "boolean")
         assert (values["v2.license"], values["v3.list.last_page"]) == ("word", "always")
         assert (values["v2.phone"], list(values["v2.token_headers"])) == ("dotted", ["X-Argument"])
+
+
+def test_token_headers_add_to_the_other_headers_or_replace_them() -> None:
+    """They add to those of the contract, of the profile, of the fixture, and of an assumption."""
+    own, observed = "X-Auth-Token", ["X-Auth-Token", "X-Token"]
+    for settings, expected in (
+        ({}, [own]),
+        ({"token_headers": ["X-Token"]}, [own, "X-Token"]),
+        ({"token_headers": ["x-auth-token"]}, [own]),
+        ({"token_headers": ["X-Mine"], "profile": "observed"}, [*observed, "X-Mine"]),
+        ({"token_headers": ["X-Mine"], "assume": {"v2.token_headers": "X-A"}}, ["X-A", "X-Mine"]),
+        ({"token_headers": ["only:X-Mine"], "profile": "observed"}, ["X-Mine"]),
+        ({"token_headers": ["only:X-Mine", "X-Two"]}, ["X-Mine", "X-Two"]),
+    ):
+        sandbox = Sandbox("empty", **settings)
+        assumed = dict(sandbox.worlds.get("default").assumptions)
+        assert list(assumed.get("v2.token_headers", [own])) == expected, settings
+        for header in expected:
+            token = {header: sandbox.accounts["main"].token}
+            answer = sandbox.app.test_client().get("/V2.0/domain/zones", headers=token)
+            assert answer.status_code == 200, (settings, header)
+    with pytest.raises(BadSetting, match="token_headers"):
+        Sandbox("empty", token_headers=["only:"])
 
 
 def test_a_profile_may_be_a_file(folder: Path) -> None:

@@ -69,7 +69,7 @@ def test_shards_have_equal_default_worlds_but_unique_fork_credentials() -> None:
     assert alone.fork().accounts["main"].key == "main-key-w1-b0676a1c7ca4fbbd"
     assert names_of(alone) == ["w1"]
     old = shards[1].fork().accounts["main"]
-    assert "belongs to this shard, s3, which has since restarted" in message(
+    assert "belongs to this shard, s3, which deleted its world, restarted" in message(
         shards[2], "/v3/balance", old.key
     )
 
@@ -81,11 +81,11 @@ def test_a_request_to_the_wrong_shard_is_refused_with_both_shard_names() -> None
     assert both in message(zero, "/v3/balance", elsewhere.key)
     assert both in message(zero, "/_worlds/s3-elsewhere/v3/balance", elsewhere.key)
     InProcess(zero.app)("GET", "/V2.0/domain/zones", [("X-Auth-Token", elsewhere.token)], b"")
-    refusal = zero.journal.find().requests[-1].refusal  # because a v2.0 answer has no message
+    refusal = zero.journal.list().requests[-1].refusal  # because a v2.0 answer has no message
     assert refusal is not None
     assert both in refusal.message
     gone = message(zero, "/_worlds/s0-w99/v3/balance", elsewhere.key)
-    assert "belongs to this shard, s0, which has since restarted or deleted its world" in gone
+    assert "belongs to this shard, s0, which deleted its world, restarted without it, or never had it" in gone
     assert "shard" not in message(zero, "/_worlds/nothing/v3/balance", elsewhere.key)
     assert "shard" not in message(Sandbox(), "/v3/balance", elsewhere.key)
 
@@ -110,10 +110,12 @@ def test_a_shard_can_take_its_name_from_the_number_in_the_host_name() -> None:
     assert "a-12345 does not end with a hyphen and a number" in long
 
 
-def test_the_compose_file_gives_each_shard_a_name_known_to_the_router() -> None:
-    document = yaml.safe_load(printed("deploy", "compose-shards"))
+@pytest.mark.parametrize("number", [1, 4, 12])
+def test_the_compose_file_gives_each_shard_a_name_known_to_the_router(number: int) -> None:
+    document = yaml.safe_load(printed("deploy", "compose-shards", "--shards", str(number)))
     *shards, router = document["services"]
-    assert (shards, router) == (["s0", "s1", "s2", "s3"], "router")
+    assert (shards, router) == ([f"s{each}" for each in range(number)], "router")
+    assert document["services"][router]["depends_on"] == shards
     for name in shards:
         assert document["services"][name]["environment"][SHARD] == name
         assert f"server {name}:8053 max_fails=0;" in document["configs"]["router"]["content"]
@@ -255,7 +257,7 @@ def test_a_dead_shard_loses_only_its_own_worlds(tmp_path: Path) -> None:
         stack.enter_context(shard(2, first))
         gone = raw(url, f"/_worlds/{lost[0]}/v3/balance")
         assert gone.status == 404
-        assert "belongs to this shard, s2, which has since restarted" in gone.message
+        assert "belongs to this shard, s2, which deleted its world, restarted" in gone.message
         for api, world in zip(apis, worlds, strict=True):
             assert world in lost or world_of(api.get("/v3/balance")) == world
         assert {default.fork().accounts["main"].key[:2] for _ in range(4)} == {"s0", "s1", "s2", "s3"}

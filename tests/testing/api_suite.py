@@ -51,7 +51,7 @@ def test_history_goes_back_and_keeps_the_old_future(reseller_sandbox):
     before = balance(reseller_sandbox)
     reseller_sandbox.snapshot("before")
     reseller_sandbox.client().post(RENEWAL)
-    (request,) = reseller_sandbox.journal.find(operation="v3.renewDomain").requests
+    (request,) = reseller_sandbox.journal.list(operation="v3.renewDomain").requests
     after = balance(reseller_sandbox)
     past = reseller_sandbox.at(f"before:{request.id}")
     assert balance(past) == before
@@ -99,8 +99,8 @@ def test_the_handle_of_a_fault_reads_and_removes_its_rules(reseller_sandbox):
 
 
 def test_a_scheduled_action_happens_after_its_request(reseller_sandbox):
-    later = reseller_sandbox.simulate.when(after={"operation": "v3.balance"})
-    action = later.adjust_balance("main", to=5).scheduled
+    later = reseller_sandbox.accounts.when(after={"operation": "v3.balance"})
+    action = later.set_balance("main", 5).scheduled
     assert reseller_sandbox.scheduled.list().scheduled[0].id == action.id
     reseller_sandbox.client().get("/v3/balance")
     assert balance(reseller_sandbox) == 5
@@ -169,7 +169,7 @@ def test_adapters_reach_the_world(reseller_sandbox):
     asyncio.run(by_aiohttp())
     session.close()
     pool.close()
-    assert reseller_sandbox.journal.find(operation="v2.domain.info").matching == 4
+    assert reseller_sandbox.journal.list(operation="v2.domain.info").matching == 4
 
 
 def test_a_url_leads_any_program_and_connect_to_the_world(reseller_sandbox):

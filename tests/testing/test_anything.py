@@ -66,7 +66,7 @@ def test_any_request_gets_the_same_answer_in_process_and_over_a_socket(
             got: Any = client.call(method, f"{url}{path}", headers, body, streamed=False)
         except Exception as error:
             got = type(error)
-        entries = [sandbox.journal.get(entry.id) for entry in sandbox.journal.find().requests]
+        entries = [sandbox.journal.get(entry.id) for entry in sandbox.journal.list().requests]
         results.append((got, [(entry.request, entry.outcome, entry.answer) for entry in entries]))
         sandbox.reset()
     assert results[0] == results[1]

@@ -48,7 +48,7 @@ def use(sandbox):
         there = reseller_sandbox.connect(server.url)
         for one in (sandbox, there):
             moved = one.clock.advance("P1D")
-            print(moved.now, one.clock.due().due[0].at, one.journal.find().matching)
+            print(moved.now, one.clock.due().due[0].at, one.journal.list().matching)
     assert sandbox.client().get("/v3/balance").status_code == 200
     assert sandbox.client().get("/_sandbox/openapi/control.json").status_code == 200
 """

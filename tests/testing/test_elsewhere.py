@@ -55,7 +55,7 @@ def test_requests_of_each_library_reach_a_world_of_a_server(remote: Sandbox, get
                     answers = [get(url, headers), get(url, headers, fork)]
                 for answer in answers:
                     assert (answer.status_code, answer.headers["X-Sandbox-World"]) == (status, "one")
-        assert fork.journal.find().matching == 8
+        assert fork.journal.list().matching == 8
     url, headers = _signed(remote, "/v3/balance")
     with remote.intercept(API, others="refuse"):
         assert get(url, headers).headers["X-Sandbox-World"] == "default"
@@ -90,7 +90,7 @@ def test_the_flask_test_client_gives_the_same_answers_in_every_mode(remote: Sand
                 results += [answer.status, sorted(names), answer.get_data()]
             except Exception as error:
                 results += [type(error), str(error)]
-        operations = [entry.operation for entry in sandbox.journal.find().requests]
+        operations = [entry.operation for entry in sandbox.journal.list().requests]
         return [*results, sandbox.accounts["main"].balance, operations]
 
     with Sandbox(REGISTRY, assume={"v3.signature.endpoint": "url"}) as local:
@@ -126,7 +126,7 @@ def test_a_client_of_a_server_signs_with_the_configured_headers() -> None:
     ):
         for path in ("/v3/balance", "/V2.0/domain/zones"):
             assert fork.client("other").get(path).status_code == 200
-        assert fork.journal.find(account="other").matching == 2
+        assert fork.journal.list(account="other").matching == 2
         with pytest.raises(Refused, match="There is no account"):
             fork.client("mian")
 
@@ -156,6 +156,6 @@ def test_intercepted_clients_trust_the_authority_of_the_connected_sandbox(get, o
         there.reset()
     monkeypatch.setenv("SSL_CERT_FILE", authority)
     with connect(url) as there, there.intercept(*origins):
-        assert there.journal.find().matching == 0
+        assert there.journal.list().matching == 0
         assert [get(target, TOKEN).status_code for target in (zones, plain)] == [200, 200]
         there.reset()

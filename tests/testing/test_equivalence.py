@@ -35,6 +35,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     ],
     "latency": [{"seconds": WITHIN}, {"seconds": BEYOND}],
     "drip": [{"size": 60, "pause": WITHIN}, {"size": 60, "pause": BEYOND}],
+    "stale_connection": [{}],
     "bandwidth": [{"rate": 20_000}, {"rate": 1}],
     "hang": [{}, {"seconds": WITHIN}, {"seconds": BEYOND}],
     "reset": [{}],
@@ -138,7 +139,7 @@ def _story(make: Callable[[], Any], sandbox: Sandbox, url: str, rules: Any, stre
     for method, path, raw in (("POST", "/v3/domains/createDomain", body), ("GET", "/v3/balance", b"")):
         with closing(make()) as client:
             answers.append(_ask(client, sandbox, url, method, path, raw, streamed))
-    journal = [to_builtins(sandbox.journal.get(entry.id)) for entry in sandbox.journal.find().requests]
+    journal = [to_builtins(sandbox.journal.get(entry.id)) for entry in sandbox.journal.list().requests]
     for entry in journal:
         del entry["duration_ms"]
     return [*answers, journal, sandbox.export()]
@@ -148,8 +149,8 @@ def _ask(client: Any, sandbox: Sandbox, url: str, method: str, path: str, body: 
     account = sandbox.accounts["main"]
     signed = signature(account.secret, account.key, url + path, body)
     headers = {"X-SVC-APIKEY": account.key, "X-SVC-SIGNATURE": signed, "Content-Type": "application/json"}
-    seen = sandbox.journal.find(limit=1).matching
+    seen = sandbox.journal.list(limit=1).matching
     got: Got = client.call(method, url + path, headers, body, streamed=streamed)
     # A delayed request takes effect after its client has left, which may even be before all of it was sent.
-    wait_until(lambda: sandbox.journal.find(limit=1).matching > seen)
+    wait_until(lambda: sandbox.journal.list(limit=1).matching > seen)
     return got

@@ -18,6 +18,8 @@ from reseller_sandbox import Sandbox
 from reseller_sandbox.testing import NetworkRefused
 from tests.testing.conftest import Printed
 
+pytest_plugins = "pytester"
+
 API = "https://api.example.test"
 ELSEWHERE = "http://other.example.test/"
 
@@ -38,6 +40,41 @@ def by_http_client(url: str) -> None:
     http.client.HTTPConnection(url.split("/")[2], timeout=60).request("GET", "/")
 
 
+def datagram() -> socket.socket:
+    return socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+
+
+def by_datagram(url: str, method: str, *arguments: object) -> None:
+    with datagram() as sock:
+        getattr(sock, method)(*arguments, (url.split("/")[2], 53))
+
+
+def by_datagram_endpoint(url: str) -> None:
+    async def send() -> None:
+        loop = asyncio.get_running_loop()
+        target = (url.split("/")[2], 53)
+        transport, _ = await loop.create_datagram_endpoint(asyncio.DatagramProtocol, remote_addr=target)
+        transport.close()
+
+    asyncio.run(send())
+
+
+def by_sock_sendto(url: str) -> None:
+    async def send() -> None:
+        with datagram() as sock:
+            sock.setblocking(False)
+            await asyncio.get_running_loop().sock_sendto(sock, b"x", (url.split("/")[2], 53))
+
+    asyncio.run(send())
+
+
+def by_loop_getnameinfo(url: str) -> None:
+    async def look_up() -> None:
+        await asyncio.get_running_loop().getnameinfo((url.split("/")[2], 80), 0)
+
+    asyncio.run(look_up())
+
+
 #: A request by each library, and the name of the library in the message where the library is not intercepted.
 WAYS: dict[str, tuple[Callable[[str], object], str]] = {
     "httpx": (lambda url: httpx.get(url), "a request to"),
@@ -47,6 +84,15 @@ WAYS: dict[str, tuple[Callable[[str], object], str]] = {
     "urllib": (lambda url: urllib.request.urlopen(url, timeout=60), "urllib.request tried to reach"),
     "http.client": (by_http_client, "http.client tried to reach"),
     "asyncio": (by_asyncio, "asyncio"),
+    "datagram endpoint": (by_datagram_endpoint, "asyncio"),
+    "sendto": (lambda url: by_datagram(url, "sendto", b"x"), "tried to reach"),
+    "sendto with flags": (lambda url: by_datagram(url, "sendto", b"x", 0), "tried to reach"),
+    "sendmsg": (lambda url: by_datagram(url, "sendmsg", [b"x"], [], 0), "tried to reach"),
+    "loop.sock_sendto": (by_sock_sendto, "asyncio"),
+    "gethostbyaddr": (lambda url: socket.gethostbyaddr(url.split("/")[2]), "socket tried to reach"),
+    "getnameinfo": (lambda url: socket.getnameinfo((url.split("/")[2], 80), 0), "socket tried to reach"),
+    "loop.getnameinfo": (by_loop_getnameinfo, "tried to reach"),
+    "getfqdn": (lambda url: socket.getfqdn(url.split("/")[2]), "tried to reach"),
     "socket": (lambda url: socket.create_connection((url.split("/")[2], 80)), "socket tried to reach"),
 }
 
@@ -66,6 +112,13 @@ def test_no_library_reaches_another_machine_inside_an_interception(
         with urllib.request.urlopen(f"{url}/_sandbox/health", timeout=60) as answer:
             assert answer.status == 200
         assert socket.getaddrinfo("localhost", 80)
+        assert socket.getfqdn()
+        assert socket.getfqdn("localhost")
+        assert socket.getnameinfo(("127.0.0.1", 80), socket.NI_NUMERICHOST)[0] == "127.0.0.1"
+        with datagram() as receiver, datagram() as sender:
+            receiver.bind(("127.0.0.1", 0))
+            assert sender.sendto(b"x", receiver.getsockname()) == 1
+            assert sender.sendmsg([b"x"], [], 0, receiver.getsockname()) == 1
         with socket.create_connection((host.partition(":")[0], int(host.partition(":")[2]))):
             pass
     with pytest.raises(OSError, match=r"(?i)name|address|host|temporary|not known"):
@@ -78,7 +131,7 @@ def test_a_request_to_the_sandbox_passes_the_fence(sandbox: Sandbox) -> None:
         assert urllib3.request("GET", f"{API}/V2.0/domain/zones").status == 403
         with sandbox.serve() as server, urllib.request.urlopen(f"{server.url}/_sandbox/health") as answer:
             assert answer.status == 200
-    assert sandbox.journal.find(limit=0).matching == 2
+    assert sandbox.journal.list(limit=0).matching == 2
 
 
 SUITE = """

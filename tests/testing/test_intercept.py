@@ -8,17 +8,19 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import aiohttp
 import httpx
+import httpx2
 import pytest
 import requests
 import urllib3
 from requests.adapters import HTTPAdapter
 
-from reseller_sandbox import Refused
+from reseller_sandbox import Refused, connect
 from reseller_sandbox.testing import NetworkRefused, SandboxTransport
 from tests.testing.callers import GETS, get_by_httpx, get_by_requests
 
@@ -33,14 +35,15 @@ each_client = pytest.mark.parametrize("get", GETS)
 def _methods() -> list[Any]:
     """The methods by which the clients reach the network."""
     owners = (
-        *(httpx.HTTPTransport, httpx.AsyncHTTPTransport, HTTPAdapter, urllib3.PoolManager),
+        *(httpx.HTTPTransport, httpx.AsyncHTTPTransport, HTTPAdapter, urllib3.HTTPConnectionPool),
+        *(httpx2.HTTPTransport, httpx2.AsyncHTTPTransport),
         *(aiohttp.BaseConnector, socket, socket.socket, asyncio.BaseEventLoop),
     )
     return [{name: value for name, value in vars(owner).items() if callable(value)} for owner in owners]
 
 
 def _count(sandbox: Any) -> int:
-    count: int = sandbox.journal.find(limit=1).matching
+    count: int = sandbox.journal.list(limit=1).matching
     return count
 
 
@@ -62,6 +65,94 @@ def test_an_intercepted_client_reaches_the_world_at_the_usual_url_of_the_service
         with sandbox.intercept(written, others="refuse"):
             assert get(f"https://апі.укр{ZONES}").headers["x-sandbox-request"]
             assert get(f"{ascii_form}{ZONES}").headers["x-sandbox-request"]
+
+
+PATH = ZONES
+HOST = API.removeprefix("https://")
+
+
+def _by_async_httpx2(url: str) -> Any:
+    async def get() -> Any:
+        async with httpx2.AsyncClient() as client:
+            return await client.get(url, headers=TOKEN)
+
+    return asyncio.run(get())
+
+
+#: Other ways to send a request to the intercepted host, with https and with http.
+OTHERS: dict[str, Callable[[str], Any]] = {
+    "httpx2": lambda scheme: httpx2.get(f"{scheme}://{HOST}{PATH}", headers=TOKEN).status_code,
+    "httpx2, asynchronous": lambda scheme: _by_async_httpx2(f"{scheme}://{HOST}{PATH}").status_code,
+    "pool": lambda scheme: (
+        urllib3.connection_from_url(f"{scheme}://{HOST}").request("GET", PATH, headers=TOKEN).status
+    ),
+    "pool class": lambda scheme: (
+        {"http": urllib3.HTTPConnectionPool, "https": urllib3.HTTPSConnectionPool}[scheme](HOST)
+        .urlopen("GET", PATH, headers=TOKEN, timeout=5, retries=False)
+        .status
+    ),
+    "proxy": lambda scheme: (
+        urllib3.ProxyManager("http://proxy.test:3128")
+        .request("GET", f"{scheme}://{HOST}{PATH}", headers=TOKEN)
+        .status
+    ),
+    "requests with a proxy": lambda scheme: (
+        requests.get(
+            f"{scheme}://{HOST}{PATH}", headers=TOKEN, timeout=5, proxies={scheme: "http://proxy.test:3128"}
+        ).status_code
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("place", ["in process", "on a server"])
+def test_every_way_to_send_a_request_is_intercepted(sandbox: Any, name: str, place: str) -> None:
+    where = sandbox if place == "in process" else connect(sandbox.url)
+    for scheme in ("https", "http"):
+        with where.intercept(f"{scheme}://{HOST}", others="refuse"):
+            assert OTHERS[name](scheme) == 200
+            other = "http" if scheme == "https" else "https"
+            with pytest.raises(NetworkRefused, match=r"a request to|tried to reach"):
+                OTHERS[name](other)
+    journal = sandbox.journal.list()
+    assert [entry.request.headers["Host"] for entry in journal.requests] == [HOST, HOST]
+
+
+def test_small_parts_of_responses_are_as_over_a_socket(sandbox: Any) -> None:
+    async def request_info() -> tuple[str, str]:
+        async with aiohttp.ClientSession(headers=TOKEN) as session, session.get(API + ZONES) as response:
+            return str(response.request_info.url), str(response.request_info.real_url)
+
+    with sandbox.intercept(API):
+        assert asyncio.run(request_info()) == (API + ZONES, API + ZONES)
+        with sandbox.fork().intercept(API):
+            assert asyncio.run(request_info()) == (API + ZONES, API + ZONES)
+        response = urllib3.request("GET", API + ZONES, headers=TOKEN, preload_content=False)
+        response.shutdown()
+        response.close()
+    with sandbox.intercept("http://localhost"):
+        with httpx.stream("GET", "http://localhost/_sandbox/journal/follow", timeout=5) as stream:
+            first = next(stream.iter_raw())
+    assert first.startswith(b"event: begin\n")
+
+
+def test_httpx2_raises_its_own_errors_for_faults(sandbox: Any) -> None:
+    with sandbox.intercept(API), httpx2.Client(base_url=API, headers=TOKEN, timeout=2) as client:
+        for kind, parameters, error in (
+            ("truncate", {}, httpx2.RemoteProtocolError),
+            ("reset", {}, httpx2.ReadError),
+            ("latency", {"seconds": 30}, httpx2.ReadTimeout),
+        ):
+            with sandbox.faults.add(kind, **parameters), pytest.raises(error):
+                client.get(ZONES)
+
+
+def test_a_direct_pool_follows_redirects_and_retries_within_the_sandbox(sandbox: Any) -> None:
+    sandbox.faults.add("error", status=429, when={"times": 1})
+    with sandbox.intercept(API, others="refuse"):
+        pool = urllib3.HTTPSConnectionPool(HOST, retries=urllib3.Retry(3, status_forcelist=[429]))
+        assert pool.request("GET", ZONES, headers=TOKEN).status == 200
+    assert sandbox.journal.count() == 2
 
 
 @each_client

@@ -10,7 +10,6 @@ from tests.testing import api_suite
 from tests.testing.conftest import run
 
 
-@pytest.mark.port
 @pytest.mark.parametrize("mode", ["process", "server", pytest.param("address", marks=pytest.mark.slow)])
 def test_the_documented_api_behaves_the_same_in_every_mode(mode: str, running: str, tmp_path: Path) -> None:
     """Forks, worlds, handles, streams and clients: one suite, unchanged."""

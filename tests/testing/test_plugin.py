@@ -61,7 +61,7 @@ def test_sends_requests_as_an_account(reseller_sandbox):
     reseller_sandbox.faults.add("reset", when={"phase": "after"})
     with pytest.raises(ConnectionResetError):
         client.post("/v3/domains/renewDomain/active-example.com")
-    assert reseller_sandbox.journal.find(operation="v3.renewDomain").matching == 2
+    assert reseller_sandbox.journal.list(operation="v3.renewDomain").matching == 2
 
 
 def test_has_the_names_of_a_wider_fixture(own, reseller_sandbox):
@@ -104,7 +104,7 @@ def test_programs_reach_the_world(reseller_sandbox, own):
     done = subprocess.run([sys.executable, "-c", program], env=env, stdout=subprocess.PIPE)
     assert done.stdout.decode().strip() == own.env["RESELLER_SANDBOX_WORLD"]
     assert own.url == own.env["RESELLER_SANDBOX_URL"] != reseller_sandbox.url
-    assert own.journal.find().matching == 1
+    assert own.journal.list().matching == 1
     with own.serve() as server:
         request = urllib.request.Request(f"{server.url}/V2.0/domain/only-there.com")
         request.add_header("X-Auth-Token", own.accounts["main"].token)
@@ -266,8 +266,7 @@ def test_the_report_of_a_failed_test_shows_the_worlds_of_the_test(tmp_path: Path
         r"requests  2",
         r"  r1   POST /v3/domains/createDomain: 200 ok, main paid 10.99",
         r"       ignored: yaer.*",
-        r"  r2   POST /v3/domains/createDomain: 4\d\d \w+",
-        r"       refused: .*mine.com.*",
+        r"  r2   POST /v3/domains/createDomain: 4\d\d \w+ \(.*mine.com.*\)",
         r"       possible: .+",
         r"-+ reseller sandbox: world w2 -+",
         r"clock     2026-01-16T12:00:00Z, frozen",
@@ -277,7 +276,7 @@ def test_the_report_of_a_failed_test_shows_the_worlds_of_the_test(tmp_path: Path
     assert re.search(r"^>       reseller_sandbox.names\[\"nobody-has-it.com\"\]$", said, re.MULTILINE)
     assert "sandbox/reseller_sandbox" not in said.replace(str(tmp_path), ""), "frames of the sandbox's own"
     assert not re.search(r"^E +reseller sandbox: ", said, re.MULTILINE), "a second report"
-    files = re.findall(r"^open it   reseller-sandbox recording open (.+)$", said, re.MULTILINE)
+    files = re.findall(r"^open it   reseller-sandbox recording open --port 0 (.+)$", said, re.MULTILINE)
     opened = replay(files[0]).sandbox
     assert opened.names["mine.com"].account == "main"
     assert opened.faults["lost"].kind == "reset"
@@ -307,7 +306,7 @@ def test_the_page_on_a_failed_test_is_attached_to_the_html_and_junit_reports(tmp
         "assumed</th><td>v3.ids = integer",
     ):
         assert words in text, f"{words}\n{text}"
-    recording, _ = re.findall("recording open (.+?)</pre>", text)
+    recording, _ = re.findall("recording open --port 0 (.+?)</pre>", text)
     assert Path(recording).parent == folder
     assert "mine.com" in replay(recording).sandbox.names
     assert f'name="reseller_sandbox_report" value="{page}"' in (tmp_path / "junit.xml").read_text()
@@ -346,7 +345,7 @@ def test_without_a_world():
 
 def test_with_a_world(reseller_sandbox):
     reseller_sandbox.clock.advance("P1D")
-    assert reseller_sandbox.journal.find().matching == 0
+    assert reseller_sandbox.journal.list().matching == 0
     late = {"apispec", "asyncio", "httptools", "httpx", "requests", "rich", "uvicorn"}
     assert not late & set(sys.modules)
 """
@@ -356,3 +355,62 @@ def test_the_plugin_imports_libraries_only_when_a_test_needs_them(tmp_path: Path
     """None while it is unused, and few for a test that has a world and makes no request."""
     others = [part for name in ("xdist", "timeout", "anyio", "schemathesis") for part in ("-p", f"no:{name}")]
     assert "2 passed" in run(tmp_path, LATE, *others)
+
+
+REMOVED = """
+import pytest
+
+def remove_all(world):
+    world.faults.clear()
+
+
+def remove_one(world):
+    world.faults.remove("mine")
+
+
+def replace_all(world):
+    world.faults.replace([])
+
+
+@pytest.fixture(scope="module")
+def prepared(reseller_sandboxes):
+    with reseller_sandboxes.fork() as world:
+        with world.faults.add("reset", name="of-the-module"):
+            pass
+        yield world
+
+
+def test_block(reseller_sandbox):
+    with reseller_sandbox.faults.add("reset", name="mine"):
+        pass
+
+
+@pytest.mark.parametrize("remove", [remove_all, remove_one, replace_all])
+def test_removed(reseller_sandbox, remove):
+    reseller_sandbox.faults.add("reset", name="mine")
+    remove(reseller_sandbox)
+
+
+def test_applied(reseller_sandbox):
+    with reseller_sandbox.faults.add("error", status=503, name="mine"):
+        assert reseller_sandbox.client().get("/v3/balance").status_code == 503
+
+
+def test_of_a_fork(prepared):
+    with prepared.fork() as world:
+        assert world.client().get("/v3/balance").status_code == 200
+
+
+@pytest.mark.reseller_sandbox(strict=False)
+def test_not_strict(reseller_sandbox):
+    reseller_sandbox.faults.add("reset", name="mine")
+    reseller_sandbox.faults.clear()
+"""
+
+
+@pytest.mark.parametrize("mode", ["process", "server"])
+def test_strict_mode_notices_removed_faults_that_were_never_applied(printed: Printed, mode: str) -> None:
+    said = printed(REMOVED, "--reseller-sandbox-strict=faults", f"--reseller-sandbox-mode={mode}")
+    assert "5 failed, 2 passed" in said
+    assert "the fault of-the-module, which was removed" in said
+    assert said.count("the fault mine, which was removed, was never applied, requests matched: 0") >= 4

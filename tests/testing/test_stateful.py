@@ -26,6 +26,23 @@ def test_the_hypothesis_example_finds_the_planted_double_renewal(tmp_path: Path)
     assert "1 failed, 1 passed" in done.stdout, done.stdout
 
 
+def test_the_state_machine_leaves_a_lost_answer_to_the_next_step_of_a_client() -> None:
+    """A job that reads the name on its next run, whatever the fault has lost."""
+
+    class Nightly(SandboxMachine):
+        names = ()
+        operations = "v3.createDomain"
+        faults = (("error", {"error": "internal_error", "when": {"phase": "after", "times": 1}}),)
+
+        @rule()
+        def buy_the_name_if_it_is_free(self) -> None:
+            client, name = self.sandbox.client(), "nightly-example.com"
+            if client.get(f"/v3/domains/getDomain/{name}").status_code == 404:
+                client.post("/v3/domains/createDomain", json={"domain": {"domainName": name}})
+
+    run_state_machine_as_test(Nightly, settings=settings(max_examples=20, phases=[Phase.generate]))
+
+
 def test_the_state_machine_fails_if_a_client_does_not_book_a_cost() -> None:
     class Books(SandboxMachine):
         def booked(self) -> Decimal:

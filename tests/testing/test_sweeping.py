@@ -51,10 +51,12 @@ def test_a_sweep_lists_a_silently_wrong_test_as_failed(printed: Printed) -> None
     assert "2 failed, 2 passed" in said
     blind, once = said.split("reseller sandbox: sweep of ")[1:]
     assert blind.startswith("test_suite.py::test_renews_blindly")
-    assert "r1 v3.renewDomain active-example.com  WRONG        1 fine, 1 WRONG" in blind
+    assert "r1 v3.renewDomain active-example.com  WRONG        1 fine, 3 WRONG" in blind
     assert "the renewal of active-example.com was paid 2 times" in blind
     assert "r1 v3.renewDomain active-example.com  noticed" in once
     assert said.count("shared is set up") == said.count("shared is torn down") == 1
+    for option in ("=all, ", "=assumptions, ", "-depth 2, "):
+        assert f": --reseller-sandbox-sweep{option}" in blind, option
     assert said.endswith("status 1")
     assert printed(SUITE, "--reseller-sandbox-sweep=lost-answer", "-k", "once or asks").endswith("status 0")
 
@@ -126,10 +128,11 @@ def test_renews_and_looks(reseller_sandbox):
     sweep = "--reseller-sandbox-sweep"
     few = (f"{sweep}=twice,slow-answer", f"{sweep}-only=v3.renew*")
     said = printed(suite, *few, f"{sweep}-slow=5", "--reseller-sandbox-invariant=test_suite:rich")
-    assert "r2 v3.renewDomain active-example.com  WRONG  fine" in said
+    assert "r2 v3.renewDomain active-example.com  not preventable  fine" in said
     assert "rich: main is poor" in said
-    assert "2 runs: 1 fine, 1 silently wrong." in said
-    assert "more were not tried" in printed(suite, few[0], f"{sweep}-stop-at-first", "-k", "looks")
+    assert "2 runs: 1 fine, 1 not preventable." in said
+    stopped = printed(suite, few[0], f"{sweep}-stop-at-first", f"{sweep}-strict", "-k", "looks")
+    assert "the runs after the first finding" in stopped
     runs = []
     for part in (
         (),
@@ -144,7 +147,7 @@ def test_renews_and_looks(reseller_sandbox):
 def test_invalid_pytest_options_are_refused_with_one_line(printed: Printed, subtests) -> None:
     for option, *words in (
         ("sweep=lost", "-sweep: unknown kind 'lost'", "external-changes, time, all"),
-        ("sweep-slow=late", "must be a number of seconds above 0; it is 'late'"),
+        ("sweep-slow=late", "it is 'late'"),
         ("part=3/2", "a part must be N/PARTS with N from 1 to PARTS, such as 1/2, not '3/2'"),
         ("invariant=nowhere:at_all", "--invariant nowhere:at_all cannot be imported: ModuleNotFoundError"),
         ("coverage=htlm", "not 'htlm'; did you mean html"),

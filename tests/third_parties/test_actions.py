@@ -55,7 +55,9 @@ REFUSED: tuple[tuple[str, str, list[dict[str, Any]]], ...] = (
     ("drop", "transfer_pending", [{"domain": "leaving.com"}]),
     ("release", "not_held", [{"domain": "free.com"}]),
     ("set_promotion", "invalid_parameter", [{"zone": "com", "of": "renewal", "price": 1}]),
-    ("adjust_balance", "invalid_parameter", [{"account": "main", "by": by, "to": 1} for by in (1, "NaN")]),
+    ("credit", "invalid_parameter", [{"account": "main", "amount": amount} for amount in (-1, "NaN")]),
+    ("debit", "invalid_parameter", [{"account": "main", "amount": "-0.01"}, {"account": "main"}]),
+    ("set_balance", "unknown_account", [{"account": "nobody", "amount": 1}]),
 )
 
 
@@ -220,15 +222,20 @@ def test_third_party_raises_and_lowers_the_balance_of_an_account(
     player: Player, wire: Api, served: Sandbox
 ) -> None:
     """Each adjustment has a ledger entry. The client id stands for the name of an account."""
-    [done] = player.act("adjust_balance", account="main", by=-9999)["events"]
+    [done] = player.act("debit", account="main", amount=9999)["events"]
     assert (done["subject"], done["charged"], done["balance"]) == ("main", "9999.00", "1.00")
     assert wire.post("/v3/domains/createDomain", WANTED).error == "insufficient_funds"
-    player.act("adjust_balance", account=str(served.accounts["main"].client_id), to="12.34")
+    player.act("set_balance", account=str(served.accounts["main"].client_id), amount="12.34")
     assert wire.get("/v3/balance").json[0]["balance"] == "12.34"
     assert wire.post("/v3/domains/createDomain", WANTED).status == 200
-    entries = served.ledger.find(purpose="adjustment").entries
+    entries = served.ledger.list(purpose="adjustment").entries
     adjustments = [(str(entry.amount), entry.cause) for entry in entries]
-    assert adjustments == [("-9999.00", "simulate.adjust_balance"), ("11.34", "simulate.adjust_balance")]
+    assert adjustments == [("-9999.00", "accounts.debit"), ("11.34", "accounts.set_balance")]
+    [done] = player.act("credit", account="main", amount=0)["events"]
+    assert (done["actor"], done["charged"]) == ("staff", "0.00")
+    [done] = player.act("credit", account="main", amount="50")["events"]
+    assert done["charged"] == "-50.00"
+    assert Decimal(done["balance"]) == balance(served) == served.ledger.list().entries[-1].balance
 
 
 def test_third_party_revokes_and_restores_credentials(player: Player, wire: Api, served: Sandbox) -> None:

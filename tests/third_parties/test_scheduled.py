@@ -11,7 +11,7 @@ from tests.clients import Api
 from tests.control.examples import ACTIONS
 from tests.documented import document
 from tests.registry import assert_consistent, connect
-from tests.worlds.control import Player
+from tests.worlds.control import ON_ACCOUNTS, Player
 
 
 def check(api: Api, name: str) -> str:
@@ -63,6 +63,7 @@ WAITING: dict[str, dict[str, Any]] = {
     **{action: required for action, (required, _) in ACTIONS.items()},
     **{f"{verb}_credentials": {"account": "other"} for verb in ("revoke", "restore")},
     "cancel_transfer": {"domain": "leaving.com"},
+    **{action: {"account": "main", "amount": 1} for action in ON_ACCOUNTS},
 }
 
 
@@ -72,7 +73,9 @@ def test_each_third_party_action_can_be_scheduled_at_an_instant_or_after_a_reque
     """The scheduled actions survive an export."""
     paths = document("control").content["paths"]
     assert WAITING.keys() == {
-        path.rpartition("/")[2] for path in paths if path.startswith("/_sandbox/simulate/")
+        path.rpartition("/")[2]
+        for path in paths
+        if path.startswith(("/_sandbox/simulate/", "/_sandbox/accounts/{account}/"))
     }
     for action, parameters in WAITING.items():
         served.reset(original=True)
@@ -121,10 +124,10 @@ def test_scheduled_registration_takes_a_name_between_check_availability_and_crea
 def test_action_scheduled_after_a_request_happens_once_after_a_request_of_any_account(
     player: Player, wire: Api, other_wire: Api
 ) -> None:
-    player.act("adjust_balance", account="main", by=-1, after="v3.balance")
+    player.act("debit", account="main", amount=1, after="v3.balance")
     balances = [wire.get("/v3/balance").json[0]["balance"] for _ in range(3)]
     assert balances == ["10000.00", "9999.00", "9999.00"]
-    player.act("adjust_balance", account="main", by=-1, after="v3.*")
+    player.act("debit", account="main", amount=1, after="v3.*")
     other_wire.get("/v3/balance")
     assert wire.get("/v3/balance").json[0]["balance"] == "9998.00"
 
@@ -177,7 +180,7 @@ def test_scheduled_action_happens_again_after_a_restore_and_in_each_fork(sandbox
         assert not sandbox.scheduled.list().scheduled[0].applied
     for _ in range(2):
         assert [check(api, "wanted.com") for _ in range(2)] == ["available", "registered"]
-        first = sandbox.journal.find().requests[0].id
+        first = sandbox.journal.list().requests[0].id
         for point, is_taken in ((f"before:{first}", False), (f"after:{first}", True)):
             with sandbox.fork(point=point) as fork:
                 assert ("wanted.com" in fork.names) is is_taken

@@ -99,6 +99,22 @@ def test_clock_can_advance_until_an_event_of_each_kind(make: Make, subtests) -> 
             assert first.at == fork.clock.now == events[-1].at
 
 
+def test_clock_advances_by_units_that_add_up_and_follow_the_calendar(
+    player: Player, sandbox: Sandbox
+) -> None:
+    for units, now in (
+        ({"seconds": 90}, "2026-03-01T12:01:30Z"),
+        ({"minutes": 58, "seconds": 30}, "2026-03-01T13:00:00Z"),
+        ({"days": 30}, "2026-03-31T13:00:00Z"),
+        ({"months": 1}, "2026-04-30T13:00:00Z"),
+        ({"weeks": 1, "hours": 1}, "2026-05-07T14:00:00Z"),
+        ({"years": 2}, "2028-05-07T14:00:00Z"),
+    ):
+        assert player.advance(**units)["now"] == now
+    with pytest.raises(Refused, match="cannot go beyond"):
+        [sandbox.clock.advance(years=100) for _ in range(10)]
+
+
 def test_clock_advances_until_an_event_of_a_given_name_or_account(sandbox: Sandbox) -> None:
     events = sandbox.clock.advance(until={"event": "release", "domain": "second.com"}).events
     released = [event.subject for event in events if event.event == "release"]
@@ -148,7 +164,7 @@ def test_one_long_advance_of_the_clock_equals_many_short_advances(make: Make, tr
         world.simulate.when("P30D").request_transfer("second.com", force=True)
         world.simulate.when("P40D").set_prices("com", renewal=13)
         world.simulate.when("P90D").register("wanted.com")
-        world.simulate.when("P300D").adjust_balance("main", to=20)
+        world.accounts.when("P300D").set_balance("main", 20)
     leap, days, events = worlds
     end = leap.clock.now + timedelta(days=800)
     at_once = leap.clock.advance("P800D").events
@@ -175,7 +191,7 @@ def test_due_events_are_listed_with_prices_in_the_order_of_time(player: Player) 
     [renewal] = player.get("clock/due?domain=active.com")["due"]
     assert (renewal["event"], renewal["charged"]) == ("automatic renewal", "15.00")
     assert renewal["balance"] == "9985.00"
-    player.act("adjust_balance", account="main", to=1)
+    player.act("set_balance", account="main", amount=1)
     [expiry] = player.get("clock/due?domain=active.com")["due"]
     assert (expiry["event"], expiry["charged"]) == ("expiry", "0.00")
     assert "15.00 USD are needed" in expiry["note"]
@@ -222,7 +238,7 @@ def test_ledger_shows_the_automatic_renewal_as_the_cause_of_its_charge(
         ("2026-11-21", "automatic renewal", "main", "15.00", "9985.00")
     ]
     cause = f"event:order:{served.names['active.com'].order}"
-    entries = served.ledger.find(limit=2).entries
+    entries = served.ledger.list(limit=2).entries
     assert [(entry.purpose, str(entry.amount), entry.years, entry.cause) for entry in entries] == [
         ("renewal", "-12.00", 1, cause),
         ("privacy", "-3.00", 1, cause),
@@ -234,8 +250,8 @@ def test_expiry_event_states_the_reason_for_the_missing_automatic_renewal(
 ) -> None:
     for action, parameters, note in (
         (
-            "adjust_balance",
-            {"account": "main", "to": "14.99"},
+            "set_balance",
+            {"account": "main", "amount": "14.99"},
             "15.00 USD are needed and the balance is 14.99 USD",
         ),
         ("set_service", {"zone": "com", "in_service": False}, "the zone com is out of service"),
@@ -248,7 +264,7 @@ def test_expiry_event_states_the_reason_for_the_missing_automatic_renewal(
         served.reset(original=True)
         player.act(action, **parameters)
         events = player.advance(to="2026-11-22")["events"]
-        balance = "14.99" if action == "adjust_balance" else "10000.00"
+        balance = "14.99" if action == "set_balance" else "10000.00"
         expiry = ("2026-11-21", "expiry", "main", "0.00", balance)
         assert expiry in rows(events, "active.com")
         notes = [event["note"] for event in events if event["subject"] == "active.com"]

@@ -89,7 +89,7 @@ def test_refusal_in_pending_delete_suggests_a_restore_if_the_fixture_permits_a_r
     body = {"current_expiry_date": "2025-12-22", "period": 1}
     answer = connect_v2(sandbox).put("/domain/pending.com/renew", body)
     assert answer.headers["x-sandbox-refusal"].endswith("Possible actions: restore.")
-    refusal = sandbox.journal.find(limit=1).requests[0].refusal
+    refusal = sandbox.journal.list(limit=1).requests[0].refusal
     assert refusal is not None
     assert refusal.allowed == "ask for its restore first, which makes it active"
 
@@ -158,7 +158,7 @@ def test_deletion_in_the_add_grace_period_refunds_the_assumed_charges(
 def begin_without_money(sandbox: Sandbox, tries: str) -> None:
     """Advance to the instant at which a name cannot renew itself."""
     sandbox.assumptions.set({"lifecycle.autorenew.tries": tries})
-    sandbox.simulate.adjust_balance("main", to=1)
+    sandbox.accounts.set_balance("main", 1)
     sandbox.clock.set(sandbox.names[RENEWED].expires)
     assert sandbox.names[RENEWED].stage == "overdue"
 
@@ -177,7 +177,7 @@ def test_automatic_renewal_of_an_overdue_name_is_tried_once_or_daily(sandbox: Sa
         assert events(fork, "30d") == [*failed, "redemption"]
         assert fork.names[RENEWED].since == expires + timedelta(days=30)
     assert events(sandbox, "3d") == failed[:3]
-    sandbox.simulate.adjust_balance("main", to=100)
+    sandbox.accounts.set_balance("main", 100)
     assert events(sandbox, "23h") == []
     assert events(sandbox, "1h") == (["automatic renewal"] if tries == "daily" else [])
     if tries == "once":
@@ -192,7 +192,7 @@ def test_overdue_name_without_autorenew_is_not_renewed_automatically(sandbox: Sa
     begin_without_money(sandbox, "daily")
     api = connect(sandbox)
     assert api.post(f"{D}/disableAutorenew/{RENEWED}").status == 200
-    sandbox.simulate.adjust_balance("main", to=100)
+    sandbox.accounts.set_balance("main", 100)
     assert events(sandbox, "36h") == []
     assert api.post(f"{D}/enableAutorenew/{RENEWED}").status == 200
     assert events(sandbox, "12h") == ["automatic renewal"]

@@ -61,10 +61,23 @@ def renew_own_names(sandbox: Sandbox) -> None:
 
 def spend(sandbox: Sandbox) -> None:
     """Two workers spend a balance that is enough for one of them."""
-    sandbox.simulate.adjust_balance("main", to="20.00")
+    sandbox.accounts.set_balance("main", "20.00")
     at_once(
         lambda name: workers.call(sandbox, "POST", f"{D}/renewDomain/{name}"), workers.NAME, workers.OTHER
     )
+
+
+def edit_and_renew(sandbox: Sandbox) -> None:
+    """Two workers send ten requests each about one name, of which the last one pays."""
+
+    def job(host: str) -> None:
+        for number in range(4):
+            workers.domain(sandbox)
+            body = {"nameservers": ["ns1.example.net", f"ns{number}.{host}"]}
+            workers.call(sandbox, "POST", f"{D}/setNameservers/{workers.NAME}", body)
+        workers.renew_when_due(sandbox)
+
+    at_once(job, "a.example.net", "a.example.net")
 
 
 def look(sandbox: Sandbox) -> None:

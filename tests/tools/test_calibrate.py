@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import msgspec
@@ -15,6 +20,7 @@ import yaml
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.testing import expect_explained
+from tests import thorough
 from tests.tools.running import command, printed, refused
 from tests.tools.transcripts import Recorder
 
@@ -102,6 +108,10 @@ PROBES: Mapping[str, Sequence[Request]] = {
         v2("GET", "domain/active-example.com"),
         v2("PUT", "domain/active-example.com", {"ns": {"add": ["ns1.example.net"]}}),
     ],
+    "contacts.checks": [
+        post("setContacts/active-example.com", {"contacts": {"tech-contact": {**PERSON, "country": "ZZ"}}})
+    ],
+    "v3.update_prohibited.shown": [post("lockUpdate/active-example.com"), get("active-example.com")],
     "v3.request.content_type": [
         post("checkAvailability", b'{"domainNames":["free-name.com"]}', {"content-type": "text/plain"})
     ],
@@ -159,6 +169,14 @@ ALIKE = {
     ("default", "v3.availability.out_of_service", "available"),
 }
 
+TECH = {**CARD, "company": "W", "fax": "+380.441234568", "region": "K"}
+
+
+def edit_tech(**changes: str) -> Request:
+    return v2("PUT", "contact/MAIN-TECH", {**TECH, **changes})
+
+
+LOCKED_TECH = [v2("POST", "domain/new-example.com", ORDER), edit_tech(), post("lockUpdate/new-example.com")]
 BEGAN = str(Path(__file__).parents[1] / "data" / "transcripts" / "began.yaml")
 BALANCE, DELETE = get("/v3/balance"), v2("DELETE", "domain/fresh-example.com")
 
@@ -173,6 +191,11 @@ FOLLOWED: Mapping[str, tuple[str, Sequence[Request]]] = {
         [request_transfer("moved-example.com", "Moved-Code-1", account="other")],
     ),
     "lifecycle.autorenew.tries": (BEGAN, ["P2D", DELETE, "P2D", get("due-example.com")]),
+    "lifecycle.new_registrant": (
+        "default",
+        [*LOCKED_TECH, edit_tech(zip="01002"), edit_tech(mail="b@example.com"), edit_tech(name="Another")],
+    ),
+    "locks.cover_shared_contacts": ("default", [*LOCKED_TECH, edit_tech(name="Another")]),
     "v2.active_orders": (BEGAN, [v2("DELETE", "customer/501")]),
     "v2.arriving_status": ("default", [v2("GET", "domain/arriving-example.com")]),
     "v2.renew.date_end": ("default", [renew_v2("active-example.com", "2026-10-07", date_end="2031-01-01")]),
@@ -183,7 +206,13 @@ FOLLOWED: Mapping[str, tuple[str, Sequence[Request]]] = {
 }
 
 #: The probes of every test run.
-FEW = ("v2.customer_edit.by", "v3.update_lock.covers", "v2.domain_check.avail", "v3.list.parameters")
+FEW = (
+    "contacts.checks",
+    "v2.customer_edit.by",
+    "v3.update_lock.covers",
+    "v2.domain_check.avail",
+    "v3.list.parameters",
+)
 
 ASSUMPTIONS = {one.name: one for one in Sandbox().assumptions.list().assumptions}
 
@@ -202,6 +231,12 @@ def plain(value: Any) -> Any:
 def calibrated(record: Recorder, *words: str) -> dict[str, Any]:
     """Return the report on each assumption. Assert that no value in the report is wrong."""
     report = printed("calibrate", record.write(Path("transcript.json")), "--json", *words)
+    assert (report["deviations"], report["followed_to"]) == ([], None)
+    return assert_nothing_wrong(record, report)
+
+
+def assert_nothing_wrong(record: Recorder, report: Mapping[str, Any]) -> dict[str, Any]:
+    """Assert that no value in the report is wrong. Return the report on each assumption."""
     found = {one["name"]: one for one in report["assumptions"]}
     true = {one.name: plain(one.value) for one in record.sandbox.assumptions.list().assumptions}
     wrong = {
@@ -210,7 +245,6 @@ def calibrated(record: Recorder, *words: str) -> dict[str, Any]:
         if true[name] in one["ruled_out"] or one["value"] not in (None, true[name])
     }
     assert not wrong, wrong
-    assert (report["deviations"], report["followed_to"]) == ([], None)
     return found
 
 
@@ -257,9 +291,130 @@ def test_few_requests_determine_a_non_default_assumption_value(subtests: pytest.
 def test_few_requests_determine_each_assumption_value(
     rows: Sequence[tuple[str, str, Sequence[Request]]], subtests: pytest.Subtests
 ) -> None:
+    """The last value, which is rarely the default, is the sample."""
     for fixture, name, requests in rows:
-        for value in values_of(name):
+        for value in values_of(name)[0 if thorough.WHOLE else -1 :]:
             check(subtests, fixture, name, value, requests)
+
+
+#: The requests that determine each assumption, in one place.
+DETERMINING = {
+    **PROBES,
+    **PRICED,
+    **{name: requests for name, (fixture, requests) in FOLLOWED.items() if fixture == "default"},
+}
+SERVERS = ("ns1.example.net", "ns1.elsewhere.net", "ns1.taken-example.com", "ns1.active-example.com")
+
+
+def _random_requests(random: Random, names: Sequence[str]) -> list[Request]:
+    """Return the determining requests of some assumptions, with other requests between them."""
+    more = [
+        post("setNameservers/active-example.com", {"nameservers": [random.choice(SERVERS)]}),
+        create("another.net"),
+        post("lock/stopped-example.com"),
+        post("unlock/stopped-example.com"),
+        get("stopped-example.com"),
+        get("active-example.com"),
+        post(f"{random.choice(('lock', 'unlock', 'lockUpdate', 'unlockUpdate'))}/active-example.com"),
+        ON,
+        ("POST", f"{D}/lockTransfer/active-example.com", None, None, "other"),
+        ("GET", f"{D}/getDomain/active-example.com", None, None, "other"),
+        BALANCE,
+    ]
+    requests = [request for name in names for request in DETERMINING[name]]
+    for request in random.sample(more, 4):
+        requests.insert(random.randrange(len(requests) + 1), request)
+    return requests
+
+
+def _spoil(random: Random, entries: list[dict[str, Any]]) -> None:
+    """Lose some answers, mask the secrets, and shuffle the entries."""
+    lose, mask, shuffle = (random.random() < 0.5 for _ in range(3))
+    for number, one in enumerate(entries):
+        began = datetime(2026, 1, 15, 12, tzinfo=UTC) + timedelta(milliseconds=number)
+        one["response"]["headers"] = [
+            {"name": "Date", "value": format_datetime(datetime.fromisoformat(one["startedDateTime"]))}
+        ]
+        one["startedDateTime"] = began.isoformat()
+        if lose and random.random() < 0.3:
+            lost = {"status": 0}, {"status": 504, "content": {"text": "{}"}}
+            cut = one["response"]["content"]["text"][:-1]
+            one["response"] = random.choice([*lost, {**one["response"], "content": {"text": cut}}])
+        if mask:
+            headers = one["request"]["headers"]
+            kept = [header for header in headers if "apikey" not in header["name"].lower()]
+            one["request"]["headers"] = [*kept, {"name": "x-svc-apikey", "value": "***"}]
+    if shuffle:
+        random.shuffle(entries)
+
+
+def _recorded(random: Random, assume: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Assert that no assumption is determined wrongly from a random recording."""
+    record = service(assume, "default")
+    record.all(_random_requests(random, names))
+    _spoil(random, record.entries)
+    words = ("--fixture", "default") if random.random() < 0.5 else ()
+    done = command("calibrate", record.write(Path("transcript.json")), "--json", *words)
+    if done.exit_code != 2:  # if all answers are lost
+        assert_nothing_wrong(record, json.loads(done.stdout))
+
+
+def _check_random_recordings(tests: pytest.Subtests, names: Sequence[str], rounds: int) -> None:
+    """Check random recordings of services with the assumptions ``names``.
+
+    The services of one round have one value of each assumption, so a round has recordings of all of them.
+    """
+    random = Random(1)
+    for number in range(rounds):
+        assume = {name: values_of(name)[number % len(values_of(name))] for name in names}
+        shuffled = random.sample(names, len(names))
+        for at in range(0, len(shuffled), 3):
+            chosen = shuffled[at : at + 3]
+            with tests.test(number=number, chosen=chosen):
+                some = random.sample(names, 2) if number % 2 else ()
+                _recorded(random, {name: assume[name] for name in (*chosen, *some)}, chosen)
+
+
+def test_states_with_names_of_other_registrars_and_registry_holds_are_candidates(
+    subtests: pytest.Subtests,
+) -> None:
+    """Other registrars hold the domains of the name servers, and the registry alone holds a name."""
+    hold, unhold = post("lock/stopped-example.com"), post("unlock/stopped-example.com")
+    for assume, requests in (
+        ({"v3.nameservers.own_glue": "required"}, [create("another.net")]),
+        ({"v3.switches.repeated": "refused"}, [get("stopped-example.com"), unhold, hold, hold]),
+        ({"v3.switches.repeated": "refused", "locks.registry_hold": "accepted"}, [unhold, unhold, hold]),
+    ):
+        for words in ((), ("--fixture", "default")):
+            with subtests.test(assume=assume, words=words):
+                record = service(assume, "default")
+                record.all(requests)
+                calibrated(record, *words)
+
+
+def test_a_price_without_whole_cents_for_each_year_has_a_candidate() -> None:
+    record = service({}, "default")
+    record.sandbox.simulate.set_premium("rare.info", registration="100", renewal="33.33")
+    for name, cost in (("gold.com", 10.99), ("rare.info", 166.66)):
+        order = {"domain": {"domainName": name}, "years": 3, "purchaseCost": cost}
+        record.all([post("createDomain", order)])
+    calibrated(record)
+
+
+def test_no_assumption_of_a_random_recording_is_determined_wrongly(subtests: pytest.Subtests) -> None:
+    few = ("v3.nameservers.own_glue", "v3.switches.repeated", "v3.update_lock.covers")
+    _check_random_recordings(subtests, few, 6)
+
+
+#: Rounds of random recordings, of about one and a half minutes each. CALIBRATE_ROUNDS=80 gives each value of
+#: each assumption at least 20 recordings, in about two hours.
+ROUNDS = int(os.environ.get("CALIBRATE_ROUNDS", "2" if thorough.WHOLE else "1"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600 * ROUNDS)
+def test_no_assumption_of_many_random_recordings_is_determined_wrongly(subtests: pytest.Subtests) -> None:
+    _check_random_recordings(subtests, list(DETERMINING), ROUNDS)
 
 
 BOTH = [v2("GET", CHECK), ("GET", f"/V2.1/{CHECK}")]
@@ -312,9 +467,18 @@ FILES = {"vcrpy.yaml": 4, "wiremock.json": 4, "postman.json": 4, "curl.log": 3}
 def test_calibrate_gives_the_same_report_for_each_transcript_format(subtests: pytest.Subtests) -> None:
     record = service({"v3.ids": "integer"})
     record.all([BALANCE, get(f"{D}?perPage=2&page=1"), get("nobodys-name.com"), available("free-name.com")])
+    har = record.write(Path("a.har")).read_text("utf-8")
+    Path("utf16.har").write_text(har, "utf-16")
+    Path("utf16le.har").write_bytes(har.encode("utf-16-le"))
+    packed = json.loads(har)
+    for entry in packed["log"]["entries"]:
+        content = entry["response"]["content"]
+        content["text"] = b64encode(gzip.compress(content["text"].encode())).decode()
+        content["encoding"] = "base64"
+    Path("packed.har").write_text(json.dumps(packed))
     Path("har.gz").write_bytes(gzip.compress(record.write(Path("a.har")).read_bytes()))
     record.sandbox.recording.write("a.recording")
-    journal = msgspec.to_builtins(record.sandbox.journal.find().requests)
+    journal = msgspec.to_builtins(record.sandbox.journal.list().requests)
     cassette = yaml.safe_load((TRANSCRIPTS / "vcrpy.yaml").read_text())["interactions"]
     for name, document in {
         "journal.json": {"requests": journal},
@@ -322,7 +486,8 @@ def test_calibrate_gives_the_same_report_for_each_transcript_format(subtests: py
         "ruby.json": {"http_interactions": cassette},
     }.items():
         Path(name).write_text(json.dumps(document))
-    made = dict.fromkeys(["har.gz", "a.recording", "journal.json", "vcr.json", "ruby.json"], 4)
+    hars = ["har.gz", "utf16.har", "utf16le.har", "packed.har"]
+    made = dict.fromkeys([*hars, "a.recording", "journal.json", "vcr.json", "ruby.json"], 4)
     for name, count in {**made, **{str(TRANSCRIPTS / name): count for name, count in FILES.items()}}.items():
         with subtests.test(name):
             report = printed("calibrate", "--json", name)
@@ -331,6 +496,18 @@ def test_calibrate_gives_the_same_report_for_each_transcript_format(subtests: py
             assert (values["v3.ids"], values["v3.list.last_page"]) == ("integer", None)
     done = command("calibrate", "-", "--json", stdin=(TRANSCRIPTS / "vcrpy.yaml").read_bytes())
     assert json.loads(done.stdout)["exchanges"] == 4
+
+
+def test_calibrate_reads_names_in_unicode_from_decoded_paths(subtests: pytest.Subtests) -> None:
+    """Some programs decode the path of a request, and the journal has its bytes as characters."""
+    for name in ("españa-example.com", "españa-example.com".encode().decode("latin-1")):
+        for value in values_of("v3.names.form"):
+            with subtests.test(name, value=value):
+                record = service({"v3.names.form": value})
+                record.all(PROBES["v3.names.form"])
+                for one in record.entries:
+                    one["request"]["url"] = one["request"]["url"].replace("espa%C3%B1a-example.com", name)
+                assert calibrated(record)["v3.names.form"]["value"] == value
 
 
 def test_calibrate_reads_a_url_a_status_and_a_body_in_several_forms(subtests: pytest.Subtests) -> None:
@@ -432,6 +609,7 @@ def test_har_files_of_every_program_become_a_profile_without_secrets() -> None:
     names = {word.partition("=")[0].rstrip(":") for word in indented} & ASSUMPTIONS.keys()
     with_one_value = {name for name, one in ASSUMPTIONS.items() if re.fullmatch(r"one of [^,]+", one.takes)}
     assert names == ASSUMPTIONS.keys() - with_one_value
+    assert "responses.compression: programs that write transcripts decode answers" in done.stdout
     assert "chrome.har: entry 1: is not a request of the reseller API\n" in done.stdout
 
     report = printed("calibrate", *HARS, "--json")
@@ -442,7 +620,9 @@ def test_har_files_of_every_program_become_a_profile_without_secrets() -> None:
     assert [one["reason"] for one in report["passed_over"]] == reasons
     with_request = {one["name"] for one in report["assumptions"] if one["would_determine"]}
     words = {f"v3.availability.{word}" for word in ("taken", "reserved", "unsupported", "invalid")}
-    assert with_request <= {*PROBES, *PRICED, *FOLLOWED, *(name for name, *_ in PARTLY)} | words
+    # The values of these are free, and no probe determines each of them.
+    free = {"dates.time_zone", "v3.list.max_per_page", "v3.list.over_max"}
+    assert with_request <= {*PROBES, *PRICED, *FOLLOWED, *(name for name, *_ in PARTLY)} | words | free
 
 
 def har(*entries: Any) -> Path:
@@ -497,9 +677,17 @@ def test_an_unusable_transcript_is_refused_with_the_place_of_the_mistake(subtest
         ('{"requests": [{}]}', "request 1: has no request.method"),
         ("[" * 100_000, "nested too deeply"),
         ("\xff", "not JSON"),
+        (f"[{'[],' * 5_000_000}[]]", "must not have more than 5000000 values"),
     ):
         with subtests.test(problem):
             Path("bad.har").write_text(text)
+            refused(["calibrate", "bad.har"], problem)
+    for packed, problem in (
+        (gzip.compress(bytes(130 << 20), 1), "the unpacked file is longer than 134217728 bytes"),
+        (gzip.compress(b"{}")[:-3], "the file ends too early"),
+    ):
+        with subtests.test(problem):
+            Path("bad.har").write_bytes(packed)
             refused(["calibrate", "bad.har"], problem)
 
 

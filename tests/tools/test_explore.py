@@ -19,7 +19,7 @@ from tests.clients import person
 from tests.command import program
 from tests.thorough import tries
 from tests.tools import workers
-from tests.tools.concurrent import buy_and_renew, look, renew_own_names, spend
+from tests.tools.concurrent import buy_and_renew, edit_and_renew, look, renew_own_names, spend
 from tests.tools.running import command, printed, refused, with_pytest
 
 D = "/v3/domains"
@@ -32,7 +32,7 @@ FOUND: dict[str, tuple[int, str, str]] = {
     "renew_when_due": (4, "invariant violated", "was paid 2 times: 12.99 + 12.99"),
     "renew_when_due_under_a_lock": (1, "", ""),
     "renew_blindly": (2, "", ""),
-    "add_name_servers": (4, "not serializable", "nameservers ns1.example.net, ns2.example.net, ns"),
+    "add_name_servers": (4, "not serializable", "name servers ns1.example.net, ns2.example.net, ns"),
     "check_and_register": (4, "failed", "name_taken"),
     "two_names": (1, "", ""),
     "three_accounts": (1, "", ""),
@@ -255,7 +255,21 @@ def test_an_exploration_runs_few_schedules_if_few_requests_conflict() -> None:
         assert len(found.schedules) == 2, "payments do not commute if the balance is short"
         found = explore(look, sandbox, max_runs=8, jobs=2)
         assert found.untried > 1000
-        assert f"about {found.untried} schedules not tried" in "\n".join(found.lines())
+        *_, head, line = found.lines()
+        assert head == "Not tried:"
+        assert line.endswith(f"a larger --max-runs, or --part to share them, {found.untried} runs")
+
+
+@pytest.mark.slow
+def test_orders_of_payments_come_first() -> None:
+    """Of about 70,000 schedules, 60 are enough to find the race of the two payments."""
+    with Sandbox() as sandbox:
+        found = explore(edit_and_renew, sandbox, max_runs=60)
+    assert found.untried > 10_000
+    words = [finding.words[0] for finding in found.findings if finding.kind == "invariant violated"]
+    assert words == [f"the renewal of {workers.NAME} was paid 2 times: 12.99 + 12.99"]
+    guessed = "The names main, main-2 are guessed from the connections, and can be wrong."
+    assert guessed in "\n".join(found.lines())
 
 
 #: Two workers that renew a name if it expires soon.
@@ -296,6 +310,17 @@ def test_the_merged_parts_of_an_exploration_equal_the_whole_exploration() -> Non
     )
     assert merged["schedules"] == whole["schedules"] == 4
     refused(["explore", "--merge", "nowhere.json"], "nowhere.json: No such file or directory")
+    refused(["explore", "--merge", "part-1.json"], "the reports lack part 2/2")
+    refused(["explore", "--merge", *2 * ["part-1.json"]], "part-1.json is part 1/2 again, like part-1.json")
+    Path("whole.json").write_text(json.dumps(whole))
+    refused(["explore", "--merge", "part-1.json", "whole.json"], "whole.json is part 1/1, but part-1.json is")
+    foreign = json.loads(Path("part-2.json").read_text())
+    foreign["for_merge"]["origin"] = "explore -- other.py"
+    Path("foreign.json").write_text(json.dumps(foreign))
+    refused(
+        ["explore", "--merge", "part-1.json", "foreign.json"], "foreign.json is a report of 'explore -- ot"
+    )
+    refused(["sweep", "--merge", "part-1.json", "part-2.json"], "part-1.json is not a report of sweep")
     refused(["explore", "--part", "3/2", "--", "true"], "a part must be N/PARTS")
 
 
@@ -332,10 +357,12 @@ sys.exit(bool(failures))
 
 def test_explore_does_not_report_a_failure_that_a_long_hold_causes() -> None:
     """With ``--quiet 0.5``, the first request is held longer than the lock and its client wait."""
-    done = command("explore", "--quiet", "0.5", "--", sys.executable, "-c", IMPATIENT)
-    assert done.exit_code == 0, done.output
+    run = ("--quiet", "0.5", "--", sys.executable, "-c", IMPATIENT)
+    assert command("explore", "--locked", *run).exit_code == 0
+    done = command("explore", *run)
+    assert done.exit_code == 4, done.output
     assert "a request was held too long for the program, so none was held for over" in done.output
-    assert "nothing was explored: all requests came from one worker" in done.output
+    assert "nothing was explored: the requests came one at a time" in done.output
 
 
 def test_explore_refuses_wrong_options_with_a_one_line_message(subtests: pytest.Subtests) -> None:
@@ -348,5 +375,7 @@ def test_explore_refuses_wrong_options_with_a_one_line_message(subtests: pytest.
     ):
         with subtests.test(problem):
             refused(["explore", *words], problem)
+    done = command("explore", "--", "true")
+    assert (done.exit_code, "sent no request" in done.stderr) == (4, True), done.output
     done = command("explore", "--", "sh", "-c", "exit 3")
     assert (done.exit_code, "fails in every schedule" in done.stderr) == (2, True), done.output

@@ -23,7 +23,13 @@ from tests.waiting import wait_until
 
 KINDS = "lost-request,lost-answer,slow-answer,twice,garbage,rate-limited"
 LOST = ("lost-answer", "slow-answer", "garbage")
-WITHOUT = dict.fromkeys(("lost-request", "rate-limited"), "does not exist, but exists without the fault")
+GONE = "does not exist, but exists without the fault"
+WITHOUT = dict.fromkeys(("lost-request", "rate-limited"), GONE)
+
+#: The troubles that a program overlooks if it ignores refusals. ``error`` means any documented error.
+SWALLOWED = dict.fromkeys(
+    ("error", *(f"external-changes {what}" for what in ("balance", "price", "taken"))), GONE
+)
 
 #: The silently wrong runs of each program of programs.py: the trouble, and words of the finding.
 WRONG: dict[str, dict[str, str]] = {
@@ -33,18 +39,32 @@ WRONG: dict[str, dict[str, str]] = {
     "asks_in_changing_order": {},
     "never_asks_the_same": {},
     "is_refused": {},
-    "order_repeated_after_a_loss": dict.fromkeys(LOST, "registration_repeated"),
+    "order_repeated_after_a_loss": {
+        **dict.fromkeys(LOST, "registration_repeated"),
+        "error": GONE,
+        "external-changes taken": GONE,
+    },
     "order_at_any_price": {"external-changes price": "cost 5000.00, but the agreed price was 2500.00"},
     "renewal_repeated_after_a_loss": {
         **dict.fromkeys((*LOST, "twice"), "was paid 2 times: 12.99 + 12.99"),
-        "rate-limited": "its expiry date is 2026-10-07, but 2027-10-07 without",
+        **dict.fromkeys(
+            ("rate-limited", "error", "external-changes balance", "external-changes deleted"),
+            "its expiry date is 2026-10-07, but 2027-10-07 without",
+        ),
         "external-changes price": "cost 25.98, but the agreed price was 12.99",
     },
-    "looks_away": {**WITHOUT, **dict.fromkeys(("lost-answer", "garbage"), "lost_answer_ignored")},
-    "paid_and_given_up": {**WITHOUT, **dict.fromkeys(LOST, "was paid, but main does not have the name")},
-    "orders_another_name_after_a_loss": dict.fromkeys(
-        (*LOST, "lost-request", "rate-limited"), "b-example.com was paid, 10.99, but not without"
-    ),
+    "looks_away": {**WITHOUT, **SWALLOWED},
+    "paid_and_given_up": {
+        **WITHOUT,
+        **SWALLOWED,
+        **dict.fromkeys(LOST, "was paid, but main does not have the name"),
+    },
+    "orders_another_name_after_a_loss": {
+        **dict.fromkeys(
+            (*LOST, "lost-request", "rate-limited"), "b-example.com was paid, 10.99, but not without"
+        ),
+        "external-changes balance": GONE,
+    },
 }
 
 #: The programs of every test run.
@@ -67,13 +87,14 @@ def swept(*words: str, tests: str) -> dict[str, Any]:
 
 
 def every(sweep: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the silently wrong runs: the first of each finding, and those with the same consequences."""
-    return [run for finding in sweep["findings"] for run in (finding, *finding["also"])]
+    """Return the runs with consequences: the first of each finding, and those with the same consequences."""
+    found = (*sweep["findings"], *sweep["unpreventable"])
+    return [run for finding in found for run in (finding, *finding["also"])]
 
 
 def trouble(run: dict[str, Any]) -> str:
-    """Return the trouble of a run."""
-    return f"{run['kind']} {run['detail']}".strip()
+    """Return the trouble of a run. Of a documented error, this is only the kind."""
+    return f"{run['kind']} {run['detail'] if run['kind'] != 'error' else ''}".strip()
 
 
 @pytest.mark.parametrize(
@@ -88,11 +109,13 @@ def test_sweep_finds_every_silently_wrong_run_and_no_other_run(
     found = swept("--kinds", kinds, "--external-changes", tests=tests)
     fitting = {name for name in WRONG if any(part in f"test_{name}" for part in tests.split(" or "))}
     assert found.keys() == fitting
+    swept_kinds = {*kinds.split(","), "external-changes"}
     for name, sweep in found.items():
         with subtests.test(name):
             wrong = {trouble(run): "\n".join(run["violations"]) for run in every(sweep)}
-            assert wrong.keys() == WRONG[name].keys()
-            assert not {kind for kind, words in WRONG[name].items() if words not in wrong[kind]}, wrong
+            expected = {kind: words for kind, words in WRONG[name].items() if kind.split()[0] in swept_kinds}
+            assert wrong.keys() == expected.keys()
+            assert not {kind for kind, words in expected.items() if words not in wrong[kind]}, wrong
             assert sweep["runs"] == sweep["planned"]
     files = [run["file"] for one in found.values() for run in every(one)]
     with subtests.test("each finding can be replayed"):
@@ -100,14 +123,15 @@ def test_sweep_finds_every_silently_wrong_run_and_no_other_run(
         assert all(replay(file).identical for file in files[::4])
     with subtests.test("a careful program notices what people must decide"):
         failed = {trouble(run) for run in found["careful_renewal"]["others"] if run["kind"] != "error"}
-        assert failed == {"twice", "external-changes balance", "external-changes price"}
+        assert failed == {"twice", *(f"external-changes {one}" for one in ("balance", "price", "deleted"))}
         assert all(run["output"] for run in found["careful_renewal"]["others"])
     with subtests.test("the order of requests may change from run to run"):
         changing = found["asks_in_changing_order"]
-        assert not changing["unsteady"] | changing["not sent"]
+        assert (changing["unsteady"], changing["not sent"]) == ("", 0)
     with subtests.test("a request that never comes is reported"):
         steady = found["never_asks_the_same"]
-        assert (steady["unsteady"], steady["not sent"]) == (True, steady["runs"])
+        assert steady["unsteady"].startswith("only the first run sent v2.domain.check a")
+        assert steady["not sent"] == steady["runs"]
     with subtests.test("refusals without any fault are reported"):
         first, second, *_ = found["is_refused"]["refused"]
         assert first.startswith("r1 v3.createDomain gold.com (gold.com is a premium name")
@@ -206,15 +230,15 @@ def test_sweep_refuses_a_program_that_fails_without_a_fault_and_prints_its_outpu
     subtests: pytest.Subtests,
 ) -> None:
     program("curl")
-    for script, *problems in (
-        ("echo out; echo err >&2; exit 7", "out\nerr\nreseller-sandbox: without any fault", "exit status 7"),
-        (f'{sys.executable} -c \'print("x" * 10**6); print("end"); exit(1)\'', "xx\nend\n"),
-        ("true", "sent no request to its sandbox"),
-        (f"{ASK} && test ! -e there && touch there", "the second time"),
+    for script, status, *problems in (
+        ("echo out; echo err >&2; exit 7", 2, "out\nerr\nreseller-sandbox: without any fault", "status 7"),
+        (f'{sys.executable} -c \'print("x" * 10**6); print("end"); exit(1)\'', 2, "xx\nend\n"),
+        ("true", 4, "sent no request to its sandbox"),
+        (f"{ASK} && test ! -e there && touch there", 2, "the second time"),
     ):
         with subtests.test(script):
             done = command("sweep", "--", "sh", "-c", script)
-            assert done.exit_code == 2, done.output
+            assert done.exit_code == status, done.output
             assert [one for one in problems if one not in done.stderr] == [], done.output
             assert len(done.stderr) < 10**5
 
@@ -297,7 +321,7 @@ def test_a_sweep_forks_the_world_of_a_running_server() -> None:
         done = command("sweep", "--url", server.url, "--kinds", "lost-request", "--", "sh", "-c", script)
         assert (done.exit_code, "1 run: 1 noticed." in done.stdout) == (0, True), done.output
         assert len(sandbox.worlds.list().worlds) == before
-        assert not sandbox.journal.find().requests
+        assert not sandbox.journal.list().requests
 
 
 def test_sweep_ends_the_child_processes_of_a_program() -> None:
@@ -328,16 +352,42 @@ def test_an_interrupted_sweep_ends_its_program(how: signal.Signals, jobs: str) -
     wait_until(lambda: is_gone(int(mark.read_text())))
 
 
+def test_consequences_that_no_client_can_prevent_are_findings_only_with_strict() -> None:
+    """A renewal in v2.0 takes no price, so a changed price is paid. Nothing else is wrong in this run."""
+    program("curl")
+    script = SHELL.partition("renew ||")[0].format() + "renew"
+    words = ("sweep", "--kinds", "twice", "--external-changes", "--only", "v2.domain.renew")
+    done = command(*words, "--", "sh", "-c", script)
+    assert done.exit_code == 0, done.output
+    assert (
+        "external-changes (price). Cannot be prevented; can be noticed by comparing the balance"
+        in done.stdout
+    )
+    done = command(*words, "--strict", "--json", "--", "sh", "-c", script)
+    [found] = json.loads(done.stdout)["findings"]
+    assert (done.exit_code, found["detail"]) == (1, "price")
+
+
+def test_a_report_says_what_was_not_tried_and_with_which_option(subtests: pytest.Subtests) -> None:
+    program("curl")
+    words = ("sweep", "--kinds", "lost-answer", "--only", "v2.domain.renew", "--", "sh", "-c")
+    lines = command(*words, SHELL.format(view='[{"name": "active-example.com"}]')).stdout.splitlines()
+    left = dict(line.strip().rsplit(": ", 1)[::-1] for line in lines[lines.index("Not tried:") + 1 :])
+    for option in ("--kinds all", "--external-changes", "--depth 2"):
+        with subtests.test(option):
+            assert any(re.fullmatch(rf"{option}, \d+ runs?", run) for run in left), lines
+
+
 @pytest.mark.slow
 def test_a_program_that_runs_pytest_is_swept_like_its_tests() -> None:
     with open("test_programs.py", "a") as file:
         file.write(f"\n\ndef test_address():\n    import os\n    assert os.system({ASK!r}) is not None\n")
-    words = ("--kinds", "lost-answer,twice", "--jobs", "2", "--json", "--", "pytest", "-x")
+    words = ("--kinds", "lost-request,twice", "--jobs", "2", "--json", "--", "pytest", "-x")
     found = printed("sweep", *words, "test_programs.py", "-k", "address or looks_away")
     itself, away = found["sweeps"]
     assert [row["request"] for row in itself["requests"]] == ["r1 v2.domain.check a.com"]
     assert away["requests"] == [
-        {"request": "r1 v3.createDomain a-example.com", "lost-answer": "WRONG", "twice": "fine"}
+        {"request": "r1 v3.createDomain a-example.com", "lost-request": "WRONG", "twice": "fine"}
     ]
     assert (found["runs"], found["planned"], found["silently wrong"]) == (4, 4, 1)
     assert [one["test"] for one in found["findings"]] == ["test_programs.py::test_looks_away"]
@@ -381,13 +431,15 @@ def test_ends_early(reseller_sandbox):
 def test_the_merged_parts_of_a_sweep_equal_the_whole_sweep(tested: tuple[str, ...]) -> None:
     """In the second case, one of the tests fails without a fault and is not swept."""
     program("curl")
-    kinds = ("--kinds", "lost-answer,twice,garbage", "--json")
+    kinds = ("--kinds", "lost-request,lost-answer,twice,garbage", "--depth", "2", "--json")
     files = []
     for part in ("1/2", "2/2"):
         files.append(Path(f"part-{part[0]}.json"))
         files[-1].write_text(command("sweep", *kinds, "--part", part, "--", *tested).stdout)
     whole = printed("sweep", *kinds, "--", *tested)
     merged = printed("sweep", "--merge", "--json", *files)
+    parts = [json.loads(file.read_text()) for file in files]
+    assert sum(part["runs"] for part in parts) == whole["runs"], "the parts try the same second faults"
     for report in (whole, merged):
         for finding in report["findings"]:
             for run in (finding, *finding["also"]):
@@ -395,3 +447,4 @@ def test_the_merged_parts_of_a_sweep_equal_the_whole_sweep(tested: tuple[str, ..
     assert merged["findings"] == whole["findings"]
     assert (merged["runs"], merged["planned"]) == (whole["runs"], whole["planned"])
     refused(["sweep", "--merge", "nowhere.json"], "nowhere.json: No such file or directory")
+    refused(["sweep", "--merge", str(files[1])], "the reports lack part 1/2")

@@ -64,12 +64,16 @@ def test_json_path_changes_or_removes_values_in_a_copy(subtests) -> None:
         "list[1].b": {"list": [{"b": 2}, {"b": "new"}, {"c": 4}]},
         "list[*].b": {"list": [{"b": "new"}, {"b": "new"}, {"c": 4}]},
         "rows[*][0]": {"rows": [["new", 2], ["new"]]},
+        "list.1.b": {"list": [{"b": 2}, {"b": "new"}, {"c": 4}]},
+        "list.*.*": {"list": [{"b": "new"}, {"b": "new"}, {"c": "new"}]},
+        "with space.*": {"with space": {"d.e": "new"}},
     }
     dropped: dict[str, Any] = {
         "list[0]": {"list": [{"b": 3}, {"c": 4}]},
         "list[*]": {"list": []},
         "list[*].b": {"list": [{}, {}, {"c": 4}]},
         "rows[*][1]": {"rows": [[1], [3]]},
+        "rows.*.1": {"rows": [[1], [3]]},
     }
     before = repr(VALUE)
     for new, cases in (("new", edited), (DROPPED, dropped)):
@@ -81,6 +85,24 @@ def test_json_path_changes_or_removes_values_in_a_copy(subtests) -> None:
     assert Path.parse("a").change(VALUE, lambda _: DROPPED) == (without, True)
     same, is_changed = Path.parse("list[9].b").change(VALUE, lambda _: "new")
     assert (same is VALUE, is_changed) == (True, False)
+
+
+def test_json_path_adds_values_that_are_not_there(subtests) -> None:
+    before = repr(VALUE)
+    added: dict[str, Any] = {
+        "new": {"new": 7},
+        "list[0].c": {"list": [{"b": 2, "c": 7}, {"b": 3}, {"c": 4}]},
+        "list.*.c": {"list": [{"b": 2, "c": 7}, {"b": 3, "c": 7}, {"c": 4}]},
+        "list[3]": {"list": [*VALUE["list"], 7]},
+        "rows.1.1": {"rows": [[1, 2], [3, 7]]},
+    }
+    for path, changed in added.items():
+        with subtests.test(path=path):
+            assert Path.parse(path).add(VALUE, 7) == ({**VALUE, **changed}, True)
+            assert repr(VALUE) == before
+    for path in ("a", "a.b", "list[0].b", "list[4]", "no.b", "[0]"):
+        with subtests.test(path=path):
+            assert Path.parse(path).add(VALUE, 7) == (VALUE, False)
 
 
 #: A backtracking engine takes exponential time for these.
@@ -103,7 +125,7 @@ def outcomes(sandbox: Sandbox, text: str) -> list[str]:
     client = sandbox.client()
     client.post("/V2.0/contact/NEW", json={**CARD, "tax_number": text})
     client.post("/V2.0/domain/new.com.ua", json={**NAME, "license": text})
-    return [str(request.outcome) for request in sandbox.journal.find().requests[-2:]]
+    return [str(request.outcome) for request in sandbox.journal.list().requests[-2:]]
 
 
 @pytest.mark.timeout(20)  # another engine would take years

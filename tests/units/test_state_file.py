@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
 from operator import methodcaller
 from pathlib import Path
 from time import sleep
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.app_factory import open_worlds
 from reseller_sandbox.persistence import file, state_file, worlds
 from reseller_sandbox.persistence.worlds import opened, save
+from reseller_sandbox.registry.events import RegistryEvent
+from reseller_sandbox.registry.model import Card
+from reseller_sandbox.registry.stepwise import interruptible
+from reseller_sandbox.values.extras import program_version
+from reseller_sandbox.worlds.snapshot import Event
 from tests.persistence.conftest import describe
 from tests.registry import REGISTRY, edit
 
@@ -55,11 +63,15 @@ def test_state_file_refuses_python_objects_that_are_not_records(tmp_path: Path) 
             save(path, replace(kept, departed=foreign), Path.replace)
         assert [*tmp_path.iterdir()] == []
     save(path, kept, Path.replace)
-    shapes = pickle.dumps(worlds._shape())
-    for foreign in (tmp_path, ["kept"], None):
-        content = shapes + pickle.dumps(foreign)
+    header = pickle.dumps({"version": "1", "fields": {}})
+    for foreign, words in (
+        (tmp_path, f"{type(tmp_path).__name__} is not a record of this version"),
+        (["kept"], "its content is invalid"),
+        (None, "its content is invalid"),
+    ):
+        content = header + pickle.dumps(foreign)
         file.write(path, worlds.VERSION, methodcaller("write", content), Path.replace)
-        with pytest.raises(file.BadFile, match="its content is invalid"):
+        with pytest.raises(file.BadFile, match=words):
             opened(path)
 
 
@@ -109,7 +121,82 @@ def test_state_file_stores_shared_records_and_events_only_once(
     for checkpoint in tuple(sandbox.branches):
         for world in (sandbox, again):
             world.branches.switch(checkpoint.name)
-        assert again.events.find() == sandbox.events.find()
+        assert again.events.list() == sandbox.events.list()
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A state file with records of most types."""
+    sandbox, path = Sandbox(REGISTRY), tmp_path_factory.mktemp("written") / "worlds"
+    sandbox.client().get("/v3/balance")
+    sandbox.clock.advance("30d")
+    save(path, sandbox.engine.dump(), Path.replace)
+    return path
+
+
+#: Records of each sort: a record, one with named fields only, and one that the collector does not visit.
+SORTS = (Card, Event, RegistryEvent)
+
+
+def with_fields(kind: type, fields: Mapping[str, str], **defaults: object) -> type:
+    """Return the record that another version has in place of ``kind``."""
+    known = {"__module__": kind.__module__, "__annotations__": fields}
+    meta: Any = type(Struct)
+    other: type = meta(kind.__name__, (Struct,), {**known, **defaults}, kw_only=True)
+    return other
+
+
+@pytest.mark.parametrize("kind", SORTS)
+def test_state_file_is_read_by_field_name(written: Path, monkeypatch: pytest.MonkeyPatch, kind: type) -> None:
+    """A later version can have more fields, wider types, and another order."""
+    fields = dict(reversed(worlds.fields_of(kind).items()))
+    name = next(name for name, of in fields.items() if of in ("int", "str", "datetime"))
+    later = with_fields(kind, {"added": "int", **fields, name: f"{fields[name]} | bool"}, added=7)
+    monkeypatch.setitem(worlds._KINDS, kind.__name__, later)
+    records = list(found(opened(written), later))
+    assert records
+    assert {record.added for record in records} == {7}
+    assert all(type(getattr(record, name)).__name__ in (fields[name], "FakeDatetime") for record in records)
+
+
+@pytest.mark.parametrize("kind", SORTS)
+def test_state_file_with_other_fields_is_refused_with_the_field_and_the_version(
+    written: Path, monkeypatch: pytest.MonkeyPatch, kind: type, subtests: pytest.Subtests
+) -> None:
+    fields = worlds.fields_of(kind)
+    name, of = next(iter(fields.items()))
+    less = {other: fields[other] for other in fields if other != name}
+    cases = {
+        f"{kind.__name__} has no field {name} in this version": less,
+        f"{kind.__name__} differs in this version: Missing required argument 'more'": {
+            **fields,
+            "more": "int",
+        },
+        f"{kind.__name__}.{name} has the type set[str] in this version, and had {of}": {
+            **fields,
+            name: "set[str]",
+        },
+    }
+    for words, other in cases.items():
+        with subtests.test(words), monkeypatch.context() as patch:
+            patch.setitem(worlds._KINDS, kind.__name__, with_fields(kind, other))
+            with pytest.raises(file.BadFile) as refused:
+                opened(written)
+            by = f"The file is from version {program_version()} of the sandbox"
+            assert str(refused.value) == f"{written}: {words}. {by}"
+
+
+def found(value: Any, kind: type) -> Iterator[Any]:
+    """Yield each record of the type ``kind`` in a value."""
+    if isinstance(value, kind):
+        yield value
+    if hasattr(value, "__struct_fields__"):
+        value = [getattr(value, field) for field in value.__struct_fields__]
+    elif hasattr(value, "values"):
+        value = list(value.values())
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        for part in value:
+            yield from found(part, kind)
 
 
 class Times:
@@ -120,16 +207,20 @@ class Times:
         self.path = path
         self.saves: list[float] = []
         self.problem: Exception | None = None
-        self._now, self._asked = 100.0, 0
+        self.takes = 0.0
+        self.now, self._asked = 100.0, 0
         patch.setattr(state_file, "LOOK", 0.0005)
         patch.setattr(state_file, "stopwatch", self._stopwatch)
 
     def _stopwatch(self) -> float:
         self._asked += 1
-        return self._now
+        return self.now
 
     def put_in_place(self, new: Path, path: Path) -> None:
-        self.saves.append(self._now)
+        self.saves.append(self.now)
+        self.now += self.takes
+        if self.takes:
+            self.sandbox.clock.advance("1s")
         if self.problem is not None:
             raise self.problem
         new.replace(path)
@@ -137,19 +228,19 @@ class Times:
     @contextmanager
     def kept(self, *, is_saved: bool = True) -> Iterator[None]:
         with state_file.StateFileWriter(self.sandbox.engine, self.path, self.put_in_place, is_saved=is_saved):
-            self.pass_to(self._now)
+            self.pass_to(self.now)
             yield
 
     def pass_to(self, now: float) -> None:
         """Set the clock, and wait until the keeper has looked."""
-        self._now, asked = now, self._asked
+        self.now, asked = now, self._asked
         while self._asked < asked + 5:
             sleep(0.0005)
 
     def change(self) -> None:
         """Change the world, and wait until the keeper has noticed that."""
         self.sandbox.clock.advance("1s")
-        self.pass_to(self._now)
+        self.pass_to(self.now)
 
 
 @pytest.fixture
@@ -185,6 +276,50 @@ def test_state_file_is_saved_soon_after_a_change(
                 for step in steps:
                     times.pass_to(step) if step else times.change()
             assert times.saves == saves
+
+
+def test_interval_between_saves_counts_from_the_beginning_of_a_save(times: Times) -> None:
+    """A save takes four seconds, and changes come meanwhile. They are in the file ten seconds later."""
+    times.takes = 4
+    with times.kept():
+        for half_second in range(1, 100):
+            times.change()
+            times.pass_to(max(times.now, 100 + half_second / 2))
+    gaps = [after - before for before, after in pairwise(times.saves)]
+    assert set(gaps[:-1]) == {6.0}
+
+
+def test_state_file_has_the_committed_content_of_a_busy_world(times: Times) -> None:
+    """A save neither waits for long work nor stores a part of it. The end of the work is a change."""
+    sandbox, free, busy = times.sandbox, threading.Event(), threading.Event()
+    sandbox.client().get("/v3/balance")
+    before, side = describe(sandbox), sandbox.fork(name="side")
+
+    def work() -> None:
+        with interruptible(threading.Event()), sandbox.world.lock:
+            sandbox.client().get("/v3/balance")
+            sandbox.clock.advance("30d")
+            busy.set()
+            free.wait()
+
+    worker = threading.Thread(target=work)
+    with times.kept():
+        worker.start()
+        busy.wait()
+        side.names.add("side.com")
+        for now in (101.0, 102.0, 103.0):
+            times.pass_to(now)
+        saved = reopened(times.path, sandbox)
+        assert describe(saved) == before
+        assert "side.com" in Sandbox.through(saved.transport.entering("side")).names
+        count = len(times.saves)
+        times.pass_to(130.0)
+        assert len(times.saves) == count
+        free.set()
+        worker.join()
+        for now in (131.0, 132.0, 133.0):
+            times.pass_to(now)
+        assert describe(reopened(times.path, sandbox)) == describe(sandbox) != before
 
 
 def test_failed_save_of_the_state_file_is_logged_and_repeated_after_ten_seconds(

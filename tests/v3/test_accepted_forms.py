@@ -103,7 +103,10 @@ NEAREST = [
 ]
 NEAREST_IN_V2 = [
     ("GET", "/V2.0/domains/a.com/check", "the nearest is GET /{version}/domain/{domain_name}/check"),
+    ("GET", "/V2.0/DOMAIN/zones", "the nearest is GET /{version}/domain/zones"),
+    ("GET", "/V2.0/CONTACT/MAIN-OWNER", "the nearest is GET /{version}/contact/{contact_id}"),
     ("DELETE", "/V2.0/domain/a.com/dnssec", "the contract's v2.0 has no operations on dnssec"),
+    ("GET", "/V2.0/domain/zones/popular/limit/-1", "GET /{version}/domain/zones/{type}/limit/{limit}"),
     ("GET", "/V2.0/balance", "the contract's v2.0 has no operations on balance"),
 ]
 

@@ -84,7 +84,7 @@ def test_transfer_and_privacy_are_charged_and_refunded_in_separate_entries(
         assert ask(api, domain={"privacyEnabled": True}).json["totalPaid"] == "12.00"
         assert party.post(f"{D}/{operation}/theirs.com").status == 200
         assert sandbox.transfers["theirs.com"].status == ended
-        paid, private, *refunds = sandbox.ledger.find(domain="theirs.com").entries
+        paid, private, *refunds = sandbox.ledger.list(domain="theirs.com").entries
         assert [(row.purpose, row.amount) for row in (paid, private)] == [("transfer", -9), ("privacy", -3)]
         assert {(row.purpose, row.amount, row.refunds) for row in refunds} == {
             ("transfer", 9, paid.id),
@@ -92,10 +92,10 @@ def test_transfer_and_privacy_are_charged_and_refunded_in_separate_entries(
         }
         assert_books_balance(sandbox)
     sandbox.simulate.set_prices("com", transfer=0)
-    before = sandbox.ledger.find().matching
+    before = sandbox.ledger.list().matching
     assert ask(api).json["totalPaid"] == "0.00"
     other.post(f"{D}/rejectTransfer/theirs.com")
-    assert sandbox.ledger.find().matching == before, "a free transfer makes no entry"
+    assert sandbox.ledger.list().matching == before, "a free transfer makes no entry"
 
 
 def test_the_sixty_day_transfer_lock_starts_at_creation_or_at_a_transfer(make: Make) -> None:
@@ -114,7 +114,7 @@ def test_the_sixty_day_transfer_lock_starts_at_creation_or_at_a_transfer(make: M
             continue
         assert answer.error == "too_young"
         assert "theirs.com came by a transfer on 2026-03-01T12:00:00Z" in answer.message
-        why = sandbox.journal.find(limit=1).requests[0].refusal
+        why = sandbox.journal.list(limit=1).requests[0].refusal
         assert why is not None
         assert why.allowed_at == arrived + timedelta(days=60)
         sandbox.clock.advance("1d")
@@ -137,7 +137,7 @@ def test_an_invalid_contact_is_refused_with_the_wrong_field_and_value(
         ("phone", "+380.441234567", ""),
         ("phone", "441234567", "<country code>.<number>"),
         ("phone", "+44.12x", "<country code>.<number>"),
-        ("fax", "1.2345678", ""),
+        ("fax", "1.2025550123", ""),
         ("fax", "", ""),
         ("country", "gb", ""),
         ("country", "GBR", "two-letter country code"),
@@ -322,7 +322,7 @@ def test_v3_and_v2_refuse_a_host_that_is_not_below_the_domain(
     v2 = Client(InProcess(sandbox.app), sandbox.accounts["main"].token, checked=False)
     entry = [{"ip": "192.0.2.1", "type": "v4"}]
     hosts = ["ns1.other.com.", "ns1.second.com", "ns1.net", "ns1\u3002other\uff0ecom", "sub.ns1"]
-    for host in [*hosts, "active.com", "active.com.", "notactive.com"]:
+    for host in [*hosts, "notactive.com"]:
         quoted = quote(host)
         path = f"/domain/active.com/host/{quoted}"
         with subtests.test(host=host):

@@ -19,6 +19,7 @@ from tests.ladder import (
     balance,
     body,
     host,
+    in_declared_order,
     name,
     request,
     transfer,
@@ -56,6 +57,7 @@ class ClimbV3(Climb):
         signed = signature(self.secret, self.key, BASE + target, raw)
         headers = [("Content-Type", self.content_type)]
         headers += [("X-SVC-APIKEY", self.key), ("X-SVC-SIGNATURE", signed)] if self.key else []
+        headers += [("Content-Encoding", self.encoding)] if self.encoding else []
         return self.wire(self.method, target, [*headers, ("Host", self.host)], raw)
 
     def met(self, answer: Answer) -> tuple[str, ...]:
@@ -68,8 +70,9 @@ class ClimbV3(Climb):
         """The rungs of every operation: host, size, world, key, signature, and the form of a body."""
         rungs: list[Any] = [
             ("invalid_host", request(host="sandbox.test")),
-            ("body_too_large", request(raw=b"{" if self.has_body else None)),
+            ("body_too_large", request(raw=b"{")),
             ("unknown_world", request(prefix="")),
+            ("unsupported_encoding", request(encoding="", raw=b"{" if self.has_body else None)),
             ("credentials_missing", request(key="nobody")),
             ("unknown_key", request(key="main-key")),
             ("signature_mismatch", request(secret="main-secret")),
@@ -124,6 +127,11 @@ LISTED_HOSTS = [UNREADABLE, *found("active.com"), ("wrong_state", READABLE)]
 def switch(opposite: str, *more: Any, on: bool) -> list[Any]:
     """The ladder of a switch, which the opposite operation switches back."""
     changes = {"flags": FLAGS if on else [], "autorenew": on}
+
+    def switch_back(climb: Climb) -> None:
+        answer = connect(climb.sandbox).post(f"/v3/domains/{opposite}/active.com")
+        assert answer.status == 200, f"v3.{opposite} refuses: {answer.raw!r}"
+
     return [
         name("active.com", stage="overdue", **changes),
         whole(domainName="other.com"),
@@ -131,10 +139,7 @@ def switch(opposite: str, *more: Any, on: bool) -> list[Any]:
         *found("active.com"),
         ("wrong_state", name("active.com", stage="active", **changes)),
         *more,
-        (
-            "switched_already",
-            lambda climb: connect(climb.sandbox).post(f"/v3/domains/{opposite}/active.com").json["status"],
-        ),
+        ("switched_already", switch_back),
     ]
 
 
@@ -269,7 +274,10 @@ LADDERS: dict[str, list[Any]] = {
     "v3.requestTransfer": [
         assume("v3.purchase_cost", "premium_everywhere"),
         zone("com", in_service=False, transfers=False, prices={"privacy": None}),
-        name("silver.com", stage="redemption", flags=["client_transfer_prohibited"]),
+        zone("com", policy={"registrant_change_lock": 60}),
+        name(
+            "silver.com", stage="redemption", flags=["client_transfer_prohibited"], registrant_changed="-59d"
+        ),
         balance("32.99"),
         whole(
             domain={
@@ -294,6 +302,7 @@ LADDERS: dict[str, list[Any]] = {
         ("transfer_pending", transfer("silver.com")),
         ("locked", name("silver.com", flags=[])),
         ("too_young", name("silver.com", created="-100d", since=None)),
+        ("registrant_changed", name("silver.com", registrant_changed="-60d")),
         ("wrong_auth_code", body(authCode="let-me-in")),
         ("period_too_short", body(years=11)),
         ("period_too_long", body(years=1)),
@@ -323,7 +332,9 @@ LADDERS: dict[str, list[Any]] = {
 @pytest.mark.parametrize("operation", operations())
 def test_refusals_occur_in_the_documented_order(make: Make, operation: str) -> None:
     climb = ClimbV3(make(assume=ASSUME), operations()[operation])
+    assert operation in LADDERS, f"write the ladder of {operation}, in the order of its checks, into LADDERS"
     climb.climb([*climb.transport(), *LADDERS[operation]])
     answer = climb.send()
     assert (answer.status, answer.error) == (200, None), answer.raw
     assert set(climb.visited) == set(climb.errors)
+    in_declared_order(climb.visited, operation)

@@ -130,6 +130,10 @@ def test_the_signed_url_may_have_either_scheme_and_may_omit_the_port(
             with subtests.test(host=host, scheme=scheme, name=name):
                 signed = over(KEY, f"{scheme}://{name}{PLAIN}")
                 assert send(sandbox, PLAIN, headers(signed), host=host).status == 200
+        without, port = re.sub(r":\d+$", "", host), {"http": 80, "https": 443}[scheme]
+        with subtests.test(host=host, scheme=scheme, port=port):
+            signed = over(KEY, f"{scheme}://{without}:{port}{PLAIN}")
+            assert send(sandbox, PLAIN, headers(signed), host=without).status == 200
     socket = Socket(url)
     answer = socket("GET", PLAIN, [*headers(over(KEY, url, PLAIN)), ("Host", "127.0.0.1")], b"")
     socket.close()
@@ -145,6 +149,8 @@ def test_the_signed_host_may_be_a_forwarded_host_or_a_public_url(sandbox: Sandbo
     signed = headers(over(KEY, f"https://api.reseller.test/base{PLAIN}"))
     assert send(public, PLAIN, signed).status == 200
     assert send(sandbox, PLAIN, signed).error == "signature_mismatch"
+    signed = headers(over(KEY, f"https://api.reseller.test:443/base{PLAIN}"))
+    assert send(public, PLAIN, signed).status == 200
     for prefix in ("", "/_worlds/default"):
         signed = headers(over(KEY, BASE, prefix, LIST))
         assert send(sandbox, f"/_worlds/default{LIST}", signed).status == 200
@@ -175,6 +181,10 @@ MISTAKES: list[tuple[str, bytes, str, str]] = [
     (CHECK, BODY, RIGHT[:-1], "63 characters instead of 64"),
     (CHECK, BODY, "ünïcode", f"{KEY}{URL}"),
     (CHECK, BODY, over(TEXT, secret="other-secret"), "the secret of the account other, not of main"),
+    (CHECK, BODY, over(TEXT, secret=SECRET + "\n"), "It was made with a line feed after the secret"),
+    (CHECK, BODY, over(TEXT, secret=SECRET + " "), "It was made with a space after the secret"),
+    (CHECK, BODY, over(TEXT, secret="\ufeff" + SECRET), "with a byte order mark before the secret"),
+    (CHECK, BODY, over(TEXT, secret=f"'{SECRET}'"), "with an apostrophe before and after the secret"),
     (CHECK, BODY, over(TEXT, secret="wrong"), f"The string to sign is {TEXT.decode()}, by HMAC-SHA256"),
     (CHECK, BODY, over(URL, BODY), "leaves out the API key"),
     (CHECK, BODY, over(KEY, URL), "leaves out the body"),
@@ -239,14 +249,14 @@ def test_the_journal_shows_the_mistake_and_the_signed_and_expected_strings(sandb
         (over(TEXT, secret="wrong"), None, None),
     ]:
         send(sandbox, CHECK, headers(signed), BODY)
-        refusal = sandbox.journal.find(limit=1).requests[0].refusal
+        refusal = sandbox.journal.list(limit=1).requests[0].refusal
         assert refusal is not None
         shown = refusal.facts["diagnosis"]
         assert (shown["place"], shown["signed"], text_of(shown["expected"])) == (place, text, TEXT.decode())
         assert shown["expected"]["settings"] == "v3.signature.endpoint=url"
     sandbox.assumptions.set({"v3.signature.endpoint": "path"})
     send(sandbox, CHECK, headers(RIGHT), BODY)
-    refusal = sandbox.journal.find(limit=1).requests[0].refusal
+    refusal = sandbox.journal.list(limit=1).requests[0].refusal
     assert refusal is not None
     shown = refusal.facts["diagnosis"]
     assert (shown["place"], shown["expected"]["settings"]) == ("assumption", "v3.signature.endpoint=url")

@@ -127,7 +127,6 @@ def url(sandbox: Sandbox) -> Iterator[str]:
         whoisit.clear_bootstrapping()
 
 
-@pytest.mark.port
 def test_a_third_party_rdap_client_sees_expiry_and_faults_over_a_socket(sandbox: Sandbox, url: str) -> None:
     import whoisit
     from whoisit.errors import RateLimitedError, ResourceDoesNotExist
@@ -148,7 +147,7 @@ def test_a_third_party_rdap_client_sees_expiry_and_faults_over_a_socket(sandbox:
         assert whoisit.domain("served-example.com")["name"] == "served-example.com"
     with pytest.raises(ResourceDoesNotExist):
         whoisit.domain("free-example.com")
-    assert [request.outcome for request in sandbox.journal.find(operation="rdap.domain").requests] == [
+    assert [request.outcome for request in sandbox.journal.list(operation="rdap.domain").requests] == [
         *("ok", "ok", "rate_limited", "ok", "not_held")
     ]
     for path, status in (("help", 200), ("entity/main", 200), ("entity/nobody", 404), ("nonsense", 404)):
@@ -189,7 +188,6 @@ def test_an_entry_point_registers_an_interface_for_every_command(tmp_path: Path)
     assert json.loads(done.stdout)["paths"]["/rdap/help"], done.stderr
 
 
-@pytest.mark.port
 def test_the_example_interface_of_the_manual_signs_requests_and_changes_domains(tmp_path: Path) -> None:
     (tmp_path / "notes_of_page.py").write_text(NOTES)
     sandbox = Sandbox(interfaces=["notes_of_page:INTERFACE"])
@@ -200,7 +198,7 @@ def test_the_example_interface_of_the_manual_signs_requests_and_changes_domains(
         done = run("request", "PUT", path, on, *options, env={"PYTHONPATH": str(tmp_path)})
         assert (done.status, json.loads(done.out)) == (0, {"name": NAME, "on": True}), done.err
     assert sandbox.names.get(NAME).autorenew
-    last = sandbox.journal.find().requests[-1]
+    last = sandbox.journal.list().requests[-1]
     assert (last.operation, last.account, last.domains) == ("notes.autorenew", "main", (NAME,))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Api, InProcess, Socket, Transport, encoded
@@ -77,7 +77,7 @@ def over_socket(sandbox: Sandbox) -> Iterator[tuple[str, Socket]]:
 def whole(sandbox: Sandbox) -> list[Any]:
     """Everything that a change of a world would change."""
     history = sandbox.snapshots.list(), sandbox.branches.list(), sandbox.faults.list()
-    return [sandbox.export(), sandbox.journal.find(), sandbox.events.find(), *history]
+    return [sandbox.export(), sandbox.journal.list(), sandbox.events.list(), *history]
 
 
 def holds(api: Api, name: str) -> bool:
@@ -97,13 +97,25 @@ def money_of(api: Api) -> str:
     return str(api.get("/v3/balance").json[0]["balance"])
 
 
+#: The actions of third parties whose path names an account.
+ON_ACCOUNTS = ("credit", "debit", "set_balance")
+
+
+def _acting(action: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the path and the body that carry out an action of a third party."""
+    if action not in ON_ACCOUNTS:
+        return f"simulate/{action}", parameters
+    body = dict(parameters)
+    return f"accounts/{quote(body.pop('account'))}/{action}", body
+
+
 class Player(Control):
     def act(self, action: str, **parameters: Any) -> Any:
-        return self.post(f"simulate/{action}", parameters)
+        return self.post(*_acting(action, parameters))
 
     def failure(self, action: str, **parameters: Any) -> str:
         """Return the error of an action that must be refused."""
-        return self.refused("POST", f"simulate/{action}", parameters)[1]
+        return self.refused("POST", *_acting(action, parameters))[1]
 
     def advance(self, **parameters: Any) -> Any:
         return self.post("clock/advance", parameters)

@@ -42,7 +42,7 @@ def test_request_ids_continue_after_a_load(sandbox: Sandbox) -> None:
     renew(inside(sandbox), "named.com")
     sandbox.load(sandbox.export())
     assert register(inside(sandbox), "later.com").headers["x-sandbox-request"] == "r3"
-    assert {entry.cause for entry in sandbox.ledger.find().entries} >= {"r1", "r2", "r3"}
+    assert {entry.cause for entry in sandbox.ledger.list().entries} >= {"r1", "r2", "r3"}
     fork = sandbox.fork(state=sandbox.export())
     assert inside(fork).get("/v3/balance").headers["x-sandbox-request"] == "r4"
     with pytest.raises(Refused, match="the ledger names the request r3"):

@@ -66,6 +66,16 @@ def test_a_rewind_keeps_the_later_history_as_a_branch(steer: Control, main: Api)
     assert steer.refused("POST", f"branches/{kept}/switch")[:2] == (404, "unknown_branch")
 
 
+def test_the_latest_request_has_a_name_of_its_own(sandbox: Sandbox, main: Api) -> None:
+    register(main, "earlier-one.com")
+    register(main, "later-one.com")
+    assert control(sandbox).get("journal/last") == control(sandbox).get("journal/r2")
+    sandbox.rewind("last")
+    assert (holds(main, "earlier-one.com"), holds(main, "later-one.com")) == (True, False)
+    sandbox.history.reset()
+    assert control(sandbox).refused("POST", "history/rewind", {"request": "last"})[1] == "unknown_request"
+
+
 def test_the_oldest_branch_and_the_oldest_requests_are_dropped_at_a_limit() -> None:
     sandbox = Sandbox(REGISTRY, max_branches=2, max_snapshots=1, journal=3)
     for _ in range(5):
@@ -217,9 +227,9 @@ def test_secrets_are_masked_in_the_path_of_a_request(sandbox: Sandbox, main: Api
 
 def found(sandbox: Sandbox, **wanted: Any) -> list[Any]:
     """Return the events that the world remembers, read page by page."""
-    pages = [sandbox.events.find(limit=50, **wanted)]
+    pages = [sandbox.events.list(limit=50, **wanted)]
     while pages[0].matching > len(pages[0].events):
-        pages.insert(0, sandbox.events.find(limit=50, **wanted, before=pages[0].events[0].number))
+        pages.insert(0, sandbox.events.list(limit=50, **wanted, before=pages[0].events[0].number))
     return [event for page in pages for event in page.events]
 
 
@@ -339,6 +349,6 @@ def test_a_change_of_a_name_is_still_an_event_after_the_journal_drops_the_reques
 def test_the_oldest_events_are_dropped_and_counted(make: Make) -> None:
     sandbox = make(max_events=5)
     events = sandbox.clock.advance("P800D").events
-    listed = sandbox.events.find()
+    listed = sandbox.events.list()
     assert (len(listed.events), listed.kept, listed.dropped) == (5, 5, len(events) + 1 - 5)
     assert listed.events[-1].number == len(events) + 1

@@ -113,23 +113,23 @@ CALLS: dict[str, tuple[Callable[[Sandbox], Any], Callable[[Sandbox], tuple[bool,
         lambda sandbox: register(inside(sandbox), "new.com"),
         lambda sandbox: (
             "new.com" in sandbox.names,
-            any("new.com" in request.domains for request in sandbox.journal.find().requests),
-            bool(sandbox.ledger.find(domain="new.com").entries),
+            any("new.com" in request.domains for request in sandbox.journal.list().requests),
+            bool(sandbox.ledger.list(domain="new.com").entries),
         ),
     ),
     "advance the clock": (
         lambda sandbox: sandbox.clock.advance("P400D"),
         lambda sandbox: (
             sandbox.clock.now.year > 2026,
-            bool(sandbox.events.find(kind="control").events),
-            bool(sandbox.events.find(kind="time").events),
+            bool(sandbox.events.list(kind="control").events),
+            bool(sandbox.events.list(kind="time").events),
         ),
     ),
     "rewind": (
         lambda sandbox: sandbox.rewind("r1"),
         lambda sandbox: (
             "old.com" not in sandbox.names,
-            not sandbox.journal.find().requests,
+            not sandbox.journal.list().requests,
             bool(sandbox.branches.list().branches),
         ),
     ),
@@ -251,7 +251,7 @@ def test_other_worlds_respond_while_the_clock_of_a_world_catches_up() -> None:
             deadline = time.monotonic() + 60
             while sandbox.journal.count() == requests and time.monotonic() < deadline:
                 assert api.get("/v3/balance").status == 200
-            request = sandbox.journal.find().requests[-1]
+            request = sandbox.journal.list().requests[-1]
     assert (request.status, request.at.year) == (400, year + 2)
 
 

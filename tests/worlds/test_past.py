@@ -43,7 +43,7 @@ def test_a_view_of_the_past_has_the_names_and_the_clock_and_the_journal_of_its_p
     with sandbox.serve() as server, connect(server.url) as remote:
         for point, expected in POINTS.items():
             for past in (sandbox.at(point), remote.at(point)):
-                assert ("new.com" in past.names, past.journal.find().matching) == expected, point
+                assert ("new.com" in past.names, past.journal.list().matching) == expected, point
                 assert past.clock.now == sandbox.diff("start", point).to.now
                 assert past.clock.frozen
     prefix, api = "/_worlds/default@{}/v3/domains/getDomain/new.com", api_of(sandbox)

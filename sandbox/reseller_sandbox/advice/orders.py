@@ -23,7 +23,7 @@ from reseller_sandbox.advice.finding import (
     times,
 )
 from reseller_sandbox.registry.events import RegistryEvent
-from reseller_sandbox.registry.lifecycle import TIMED
+from reseller_sandbox.registry.lifecycle import AUTOMATIC_RENEWAL
 from reseller_sandbox.registry.model import LedgerEntry, Purpose, Stage
 from reseller_sandbox.registry.purchases import UNPAID
 from reseller_sandbox.values import money
@@ -85,9 +85,6 @@ def _paid_twice(chain: list[tuple[Entry, LedgerEntry]]) -> Iterable[Case]:
     )
 
 
-#: The event of an automatic renewal.
-AUTOMATIC = next(transition.event for transition in TIMED if transition.years)
-
 #: A renewal by request within this time after an automatic renewal counts as a mistake.
 AFTER_AN_AUTOMATIC_ONE = timedelta(days=1)
 
@@ -102,7 +99,7 @@ def renewed_after_auto_renewal(record: Record) -> Iterator[Case]:
     """
     automatic: dict[int | None, list[RegistryEvent]] = {}
     for event in _timed_events(record):
-        if event.event == AUTOMATIC:
+        if event.event == AUTOMATIC_RENEWAL:
             automatic.setdefault(event.order, []).append(event)
     for entry in record.entries:
         for charge in renewals(entry)[:1]:
@@ -258,7 +255,7 @@ def _unpaid(record: Record) -> dict[int, RegistryEvent]:
     for event in _timed_events(record):
         if event.order is not None and UNPAID in event.note:
             unpaid.setdefault(event.order, event)
-        elif event.order is not None and event.event == AUTOMATIC:
+        elif event.order is not None and event.event == AUTOMATIC_RENEWAL:
             unpaid.pop(event.order, None)
     for entry in record.entries:
         for charge in charges(entry):

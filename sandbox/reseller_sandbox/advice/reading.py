@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from reseller_sandbox import refusals
 from reseller_sandbox.advice.finding import (
@@ -19,9 +19,10 @@ from reseller_sandbox.advice.finding import (
     rule,
     times,
 )
-from reseller_sandbox.registry.model import OUTSIDE, Purpose
+from reseller_sandbox.registry.model import OUTSIDE, Purpose, Stage
 from reseller_sandbox.registry.state import account_named
 from reseller_sandbox.values import money
+from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.values.text_checks import plural
 from reseller_sandbox.worlds import Entry
 
@@ -91,10 +92,11 @@ def _read(entry: Entry) -> _Page | None:
     per_page, page = sent.get("perpage", str(PER_PAGE)), sent.get("page", "1")
     if not all(text.isdecimal() and len(text) < _DIGITS and int(text) for text in (per_page, page)):
         return None
-    state = entry.before.state
+    state, most = entry.before.state, entry.before.assumptions.list_max_per_page
     account = account_named(state, entry.account)
     holder = account.client_id if account is not None else OUTSIDE
-    return _Page(entry, int(page), int(per_page), state.orders_of_account.count((holder,)))
+    length = min(int(per_page), most) if isinstance(most, int) else int(per_page)
+    return _Page(entry, int(page), length, state.orders_of_account.count((holder,)))
 
 
 #: Minimum number of refused orders for a finding. After one refusal, a client may have learned the price.
@@ -135,6 +137,61 @@ def wrong_price_repeated(record: Record) -> Iterator[Case]:
             f"{listed(_facts(entries, 'given'))}, and never with the price "
             f"{listed(_facts(entries, 'price'))}. No name was ordered.",
         )
+
+
+@rule(Severity.RISK)
+def wrong_expiry_repeated(record: Record) -> Iterator[Case]:
+    """At least two renewals with a wrong expiry date, and no renewal with the right date.
+    The client computes the date itself, and does not read it.
+
+    Instead:
+        Read the expiry date of the name before each renewal, and send this date. A computed date misses
+        automatic renewals, renewals by the staff and the time zone of the service.
+    """
+    for entries in _never_correct(record, refusals.EXPIRY_MISMATCH, refusals.END_MISMATCH):
+        yield Case(
+            entries,
+            f"{listed(names(*entries))}: renewal sent {times(len(entries))} with the expiry date "
+            f"{listed(_facts(entries, 'given'))}, and never with the right date. No name was renewed.",
+        )
+
+
+@rule(Severity.RISK)
+def pending_transfer_used(record: Record) -> Iterator[Case]:
+    """At least two changes of a name whose transfer was pending, without a read of the name in between.
+    The service refuses such changes.
+
+    Instead:
+        A response to a transfer request does not mean that the transfer is complete. Read the name until its
+        status is active, and change the name then.
+    """
+    refused: dict[tuple[str | None, str], list[Entry]] = {}
+    for entry in record.entries:
+        if record.is_read(entry) and not entry.lost:
+            read = entry.domains  # empty for a list, which shows every name
+            refused = {
+                (account, name): tries
+                for (account, name), tries in refused.items()
+                if account != entry.account or (read and name not in read) or len(tries) >= TRIES
+            }
+        elif _changes_arriving(entry):
+            for name in entry.domains:
+                refused.setdefault((entry.account, name), []).append(entry)
+    for (_, name), tries in refused.items():
+        if len(tries) >= TRIES:
+            yield Case(
+                tries,
+                f"{plural(len(tries), 'change')} of {to_unicode(name)} "
+                f"({listed(entry.operation for entry in tries)}) while its transfer was pending. No "
+                "request in between read its status.",
+                (to_unicode(name),),
+            )
+
+
+def _changes_arriving(entry: Entry) -> bool:
+    """Whether a request was refused because the transfer of its name is pending."""
+    refused = entry.refused is not None and entry.refused.rule is refusals.WRONG_STATE
+    return refused and entry.stage is Stage.ARRIVING
 
 
 @rule(Severity.MONEY)
@@ -183,7 +240,7 @@ def _price_sent(record: Record, entry: Entry) -> Decimal | None:
     return None if price is None else money.read_price(price, most=None)
 
 
-def _value_at(entry: Entry, place: str) -> Any:
+def _value_at(entry: Entry, place: str) -> object:
     """Return the value at a place in a request, such as ``?purchaseCost``, or None (see ``ApiOperation``)."""
     if place.startswith("?"):
         return dict(entry.query).get(place[1:])
@@ -193,8 +250,8 @@ def _value_at(entry: Entry, place: str) -> Any:
     return value
 
 
-def _never_correct(record: Record, refused_by: refusals.Rule) -> Iterator[list[Entry]]:
-    """Yield, for each account, the orders that a rule refused and that were never placed correctly.
+def _never_correct(record: Record, *refused_by: refusals.Rule) -> Iterator[list[Entry]]:
+    """Yield, for each account, the orders that one of the rules refused and that were never placed correctly.
 
     If the account has placed a correct order, a single refusal for a domain does not count: the client can
     send prices and decided against that domain.
@@ -204,7 +261,7 @@ def _never_correct(record: Record, refused_by: refusals.Rule) -> Iterator[list[E
     for entry in record.entries:
         refused = waiting.setdefault(entry.account, {})
         for name in entry.domains:
-            if entry.refused is not None and entry.refused.rule is refused_by:
+            if entry.refused is not None and entry.refused.rule in refused_by:
                 refused.setdefault(name, []).append(entry)
             elif name in refused and entry.changes and record.orders(entry):
                 del refused[name]

@@ -23,7 +23,7 @@ from reseller_sandbox.advice.finding import (
 )
 from reseller_sandbox.refusals import MISSING_PARAMETER, RATE_LIMITED
 from reseller_sandbox.values.text_checks import plural
-from reseller_sandbox.worlds import Entry
+from reseller_sandbox.worlds import UNCHECKED, Entry
 
 
 @rule(Severity.RISK)
@@ -92,10 +92,12 @@ def keys_ignored(record: Record) -> Iterator[Case]:
     by_key: dict[tuple[str | None, str, str], list[Entry]] = {}
     for entry in record.entries:
         for key in entry.ignored:
-            by_key.setdefault((entry.account, entry.operation, key), []).append(entry)
+            if f"; {UNCHECKED}" not in key:
+                by_key.setdefault((entry.account, entry.operation, key), []).append(entry)
     for (_, operation, key), entries in by_key.items():
-        name, _, near = key.partition("; nearest ")
-        hint = f"; did you mean {near}?" if near else "."
+        name, _, reason = key.partition("; ")
+        near = reason.removeprefix("nearest ")
+        hint = f"; did you mean {near}?" if near != reason else f": {reason}." if reason else "."
         about = f" ({listed(names(*entries))})" if names(*entries) else ""
         yield Case(
             entries,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import click
 
-from reseller_sandbox.cli.base import Command, give_up
+from reseller_sandbox.cli.base import give_up
+from reseller_sandbox.cli.options import Configured
+from reseller_sandbox.server.json_text import load_json
+from reseller_sandbox.server.secrecy import Secrecy, secrecy_of
 from reseller_sandbox.values.text_checks import plural
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ _OMITTED = re.compile(
 )
 
 
-@click.command("record", cls=Command)
+@click.command("record", cls=Configured, named=("secret_names",))
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
 @click.option("--host", required=True, help="Host whose responses to record. Other hosts are ignored.")
 @click.option(
@@ -32,7 +35,7 @@ _OMITTED = re.compile(
     type=click.Path(dir_okay=False, path_type=Path),
     help="File to write. Default: standard output.",
 )
-def answers_record(file: Path, host: str, output: Path | None) -> None:
+def answers_record(file: Path, host: str, output: Path | None, settings: Mapping[str, object]) -> None:
     """Write the responses recorded in FILE, such as a HAR file, as canned answers of a fixture.
 
     Browsers and proxies write HAR files (HTTP archives). FILE can also have another format that calibrate
@@ -45,7 +48,8 @@ def answers_record(file: Path, host: str, output: Path | None) -> None:
     from reseller_sandbox.fixture.yaml_writer import as_yaml
     from reseller_sandbox.tools.calibrate.formats import Exchange, exchanges, url_parts
 
-    recorded: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    secrecy = secrecy_of(settings.get("secret_names", ()))
+    recorded: dict[tuple[str, str], list[dict[str, object]]] = {}
     left_out = 0
     word, entries = exchanges(file.read_bytes(), str(file))
     for number, exchange in enumerate(entries, 1):
@@ -55,7 +59,7 @@ def answers_record(file: Path, host: str, output: Path | None) -> None:
         if host.lower() not in (url.netloc.lower(), url.hostname):
             continue
         method, path = exchange.method.upper(), unquote(url.path)
-        response = _response(exchange)
+        response = _response(exchange, secrecy)
         try:
             read_answer({"method": method, "path": path, **response}, vocabulary())
         except ValueError:  # The request belongs to the contract, or its method is unusual, such as HEAD.
@@ -66,7 +70,7 @@ def answers_record(file: Path, host: str, output: Path | None) -> None:
             responses.append(response)
     if not recorded:
         give_up(f"{file} has no answers of {host} beyond the contract")
-    answers: dict[str, Any] = {}
+    answers: dict[str, object] = {}
     for (method, path), responses in recorded.items():
         response = responses[0] if len(responses) == 1 else {"sequence": responses}
         answers[free_name(method, path, answers)] = {"method": method, "path": path, **response}
@@ -79,15 +83,14 @@ def answers_record(file: Path, host: str, output: Path | None) -> None:
     click.echo(f"{output} contains {plural(len(answers), 'answer')}.{omitted}")
 
 
-def _response(exchange: Exchange) -> dict[str, Any]:
+def _response(exchange: Exchange, secrecy: Secrecy) -> dict[str, object]:
     """Return a recorded response as the keys of a canned answer, with its secrets masked."""
     from reseller_sandbox.answers import literal
-    from reseller_sandbox.server.secrecy import header_masked
     from reseller_sandbox.worlds import redact
 
     try:
-        body = json.loads(exchange.content) if exchange.content.strip() else None
-    except (ValueError, RecursionError):
+        body = load_json(exchange.content) if exchange.content.strip() else None
+    except ValueError:
         body = exchange.content.decode("utf-8", "replace")
     headers = {name.lower(): value for name, value in exchange.answer_headers.items()}
     media_type = headers.get("content-type", "")
@@ -95,11 +98,11 @@ def _response(exchange: Exchange) -> dict[str, Any]:
     parts = {
         "status": exchange.status,
         "headers": {
-            name: literal(header_masked(name, value))
+            name: literal(secrecy.header_masked(name, value))
             for name, value in exchange.answer_headers.items()
             if value.isascii() and not _OMITTED.fullmatch(name)
         },
-        "body": literal(redact.masked(body)),
+        "body": literal(redact.masked(body, secrecy)),
         "content_type": None if is_default else media_type,
     }
     return {key: value for key, value in parts.items() if value not in (None, {})}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -15,9 +16,9 @@ from reseller_sandbox.values.parameters import docstring
 from reseller_sandbox.values.text_checks import printable
 
 #: Exit statuses of a failed command. REFUSED: the server refused, or a check found mistakes. UNUSABLE: an
-#: argument or a file is invalid. UNREACHABLE: no server answers. UNREAD: the program that reads the output
-#: closed the pipe.
-REFUSED, UNUSABLE, UNREACHABLE, UNREAD = 1, 2, 3, 141
+#: argument or a file is invalid. UNREACHABLE: no server answers. UNTRIED: a tool had nothing to try. UNREAD:
+#: the program that reads the output closed the pipe.
+REFUSED, UNUSABLE, UNREACHABLE, UNTRIED, UNREAD = 1, 2, 3, 4, 141
 
 #: Class names of errors for unusable settings and files. They are names, not classes, because most commands
 #: need not load all of these modules.
@@ -49,9 +50,26 @@ class Command(click.Command):
         self.epilog = self.epilog or EXITS
 
 
-def say_json(value: Any) -> None:
+def say_json(value: object) -> None:
     """Write ``value`` to standard output as JSON."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    click.echo(as_json_text(value))
+
+
+def as_json_text(value: object, indent: int | None = 2) -> str:
+    """Return ``value`` as JSON for standard output. Characters that its encoding lacks are escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return json.dumps(value, indent=indent)
+    return text
+
+
+def replace_missing_characters() -> None:
+    """Let standard output and standard error replace each character that their encoding lacks by ``?``."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
 
 
 def exit_on_error(problem: Exception) -> NoReturn:
@@ -64,6 +82,8 @@ def exit_on_error(problem: Exception) -> NoReturn:
         give_up(f"{problem.message}{remedy}", UNUSABLE if problem.rule is INVALID_PARAMETER else REFUSED)
     if "Unreachable" in names:
         give_up(str(problem), UNREACHABLE)
+    if "NothingTried" in names:
+        give_up(str(problem), UNTRIED)
     if isinstance(problem, OSError):
         give_up(f"{problem.filename or 'standard output'}: {problem.strerror or problem}")
     if names.isdisjoint(_UNUSABLE):

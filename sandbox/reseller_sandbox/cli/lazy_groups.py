@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import click
 from click.core import ParameterSource
 
 from reseller_sandbox.cli.base import Command
+from reseller_sandbox.control.hints import meant
 from reseller_sandbox.values.parameters import docstring, unmarked
-from reseller_sandbox.values.text_checks import Synonyms, nearest
+from reseller_sandbox.values.text_checks import close, did_you_mean
 
 #: After an unknown command, a group with at most this many commands lists all of them.
 _FEW = 12
@@ -23,8 +22,9 @@ class Listing(click.Group):
 
     command_class = Command
 
-    #: The synonyms of each command, by its name.
-    synonyms: Synonyms = MappingProxyType({})
+    def suggested(self, word: str) -> Sequence[str]:
+        """Return the commands that the unknown ``word`` can mean, best first."""
+        return close(word, self.summaries())
 
     def summaries(self) -> Mapping[str, str]:
         """Return the help text of each command, by the command's name."""
@@ -54,7 +54,7 @@ class Listing(click.Group):
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             names = self.list_commands(ctx)
             all_names = f"; the commands are: {', '.join(names)}" if len(names) <= _FEW else ""
-            hint = nearest(args[0], names, self.synonyms) or all_names
+            hint = did_you_mean(self.suggested(args[0])) or all_names
             ctx.fail(f"unknown command {args[0]!r}{hint}")
         return super().resolve_command(ctx, args)
 
@@ -63,6 +63,11 @@ def _brief(summary: str, width: int) -> str:
     """Return the first sentence of a summary, or the part before its colon if the sentence is too long."""
     sentence = click.Command(None, help=unmarked(summary)).get_short_help_str(len(summary)).removesuffix(".")
     return sentence if len(sentence) <= width else re.split("[:;] ", sentence, maxsplit=1)[0]
+
+
+def as_commands(operations: Iterable[str]) -> list[str]:
+    """Return operations and resources as words of a command line: ``simulate set-prices``."""
+    return [operation.replace(".", " ").replace("_", "-") for operation in operations]
 
 
 class ResourceCommands(Listing):
@@ -93,9 +98,14 @@ class ResourceCommands(Listing):
             help=f"{about}{default_help}",
         )
         self._default = default
-        self.synonyms = {name.replace("_", "-"): words for name, words in RESOURCES[name].synonyms().items()}
 
-    def _run_default(self, **_: Any) -> None:
+    def suggested(self, word: str) -> Sequence[str]:
+        """Return the commands that the unknown ``word`` can mean, of this resource or another one."""
+        assert self.name is not None
+        known = [command.replace("-", "_") for command in self.commands]
+        return as_commands(meant(word, self.name.replace("-", "_"), known))
+
+    def _run_default(self, **_: object) -> None:
         context = click.get_current_context()
         if self._default and context.invoked_subcommand is None:
             self._default.invoke(context)

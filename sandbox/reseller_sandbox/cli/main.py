@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 import click
 
-from reseller_sandbox.cli.base import PROGRAM, UNUSABLE, Command, exit_on_error, give_up
-from reseller_sandbox.cli.lazy_groups import Listing, ResourceCommands
+from reseller_sandbox.cli.base import (
+    PROGRAM,
+    UNUSABLE,
+    Command,
+    exit_on_error,
+    give_up,
+    replace_missing_characters,
+)
+from reseller_sandbox.cli.lazy_groups import Listing, ResourceCommands, as_commands
 from reseller_sandbox.control import SUMMARIES
+from reseller_sandbox.control.hints import meant
 
 _INTRODUCTION = """\
 A stateful sandbox for a domain-registration reseller API.
@@ -68,7 +76,7 @@ _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "Print the OpenAPI document of an interface, for example to generate a client.",
         ),
         "lifecycle": ("documents", "Print the lifecycle of a domain name as a Mermaid state diagram."),
-        "deploy": ("deploy", "Print files that run a sandbox in containers or in CI."),
+        "deploy": ("deploy", "Print files that run a sandbox as a service, in containers or in CI."),
         "mcp": ("mcp", "Run an MCP server, through which a coding agent can use a sandbox."),
         "manual": ("manual", "Print a page of the manual, or the list of its pages."),
         "completion": (
@@ -85,11 +93,28 @@ _COMMANDS["assumptions"] = ("documents", SUMMARIES["assumptions"])
 
 #: Subcommands that are not control operations, by resource. Each subcommand maps to its module.
 _SUBCOMMANDS = {"answers": {"record": "answers"}, "recording": {"export": "recording", "open": "serve"}}
+#: Other words for commands that are not resources.
+_SYNONYMS = {
+    "serve": "start run server up",
+    "request": "send call curl",
+    "manual": "docs doc help man documentation",
+    "wait": "ready",
+    "mcp": "agent",
+    "deploy": "docker compose kubernetes systemd nginx",
+    "fixture": "fixtures seed init new validate",
+    "openapi": "swagger schema spec",
+    "recording": "record recordings",
+}
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Commands(Command, Listing):
     """Group of all commands. It turns each expected error into a message and an exit status."""
+
+    def suggested(self, word: str) -> Sequence[str]:
+        """Return the commands that the unknown ``word`` can mean, with the operations of the resources."""
+        named = [name for name, words in _SYNONYMS.items() if word.lower() in words.split()]
+        return named or as_commands(meant(word, own=self.summaries()))
 
     def sections(self) -> Mapping[str, Iterable[str]]:
         """Return the names of all commands, grouped by section title of the help."""
@@ -102,6 +127,7 @@ class Commands(Command, Listing):
         _occupy_standard_descriptors()
         if sys.stdout is None:
             give_up("standard output is closed")
+        replace_missing_characters()
         try:
             status = super().main(*args, **{**kwargs, "prog_name": PROGRAM, "standalone_mode": False})
         except click.exceptions.NoArgsIsHelpError as problem:
@@ -115,7 +141,7 @@ class Commands(Command, Listing):
             exit_on_error(problem)
         sys.exit(status if isinstance(status, int) else 0)
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run the command. Exit without a message if the reader of the output closed the pipe."""
         try:
             return super().invoke(ctx)

@@ -10,7 +10,7 @@ import click
 
 from reseller_sandbox.cli.base import REFUSED, Command, give_up
 from reseller_sandbox.manual.pages import INDEX, PICTURES, Manual, Page, UnknownPage
-from reseller_sandbox.manual.search import find
+from reseller_sandbox.manual.search import Search, section, sections
 
 #: Maximum line width in columns, because longer lines are hard to read.
 _WIDEST = 100
@@ -20,23 +20,28 @@ _FOUND = 12
 
 
 @click.command(cls=Command)
-@click.argument("page", required=False)
+@click.argument("words", nargs=-1, metavar="[PAGE]")
 @click.option(
     "--write",
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder to write all pages to, as the source of a Sphinx site.",
 )
-@click.option("--search", metavar="WORDS", help="List the sections that contain all of these words.")
-def manual(page: str | None, write: Path | None, search: str | None) -> None:
-    """Print a page of the manual, or the list of its pages."""
+@click.option("--search", metavar="WORDS", help="List the sections that fit these words, the best first.")
+def manual(words: tuple[str, ...], write: Path | None, search: str | None) -> None:
+    """Print a page of the manual, or the list of its pages.
+
+    PAGE can end with a section: how-to/sign#php. With --search, all further words belong to the search.
+    """
     if search is not None:
-        print_found(search)
+        print_found(" ".join([search, *words]))
+    elif len(words) > 1:
+        raise click.UsageError(f"one page only. To search, write --search {' '.join(words)}")
     elif write is not None:
         write_pages(write)
-    elif page is None:
+    elif not words:
         print_list()
     else:
-        print_page(page)
+        print_page(words[0])
 
 
 def print_list() -> None:
@@ -52,24 +57,28 @@ def print_list() -> None:
 
 
 def print_found(words: str) -> None:
-    """Print the sections that contain all words, the best first, each with a line of its text."""
-    sections = find(Manual(), words)
-    if not sections:
+    """Print the sections that fit the words, the best first, each with a line of its text."""
+    found = Search(sections(Manual())).find(words)
+    if not found:
         give_up(f"the manual has no section with {words[:80]!r}", REFUSED)
-    for section in sections[:_FOUND]:
-        place = section.page if section.heading == section.title else f"{section.page}#{section.anchor}"
-        click.echo(f"{click.style(place, fg='cyan')}  {section.heading}")
-        lines = (line for line in section.text.splitlines() if words.split()[0].lower() in line.lower())
+    for hit in found[:_FOUND]:
+        place = hit.page if hit.heading == hit.title else f"{hit.page}#{hit.anchor}"
+        click.echo(f"{click.style(place, fg='cyan')}  {hit.heading}")
+        lines = (line for line in hit.text.splitlines() if words.split()[0].lower() in line.lower())
         if line := next(lines, ""):
             click.echo(f"    {line.strip()[:_WIDEST]}")
-    if len(sections) > _FOUND:
-        click.echo(f"… and {len(sections) - _FOUND} more. Give more words.")
+    if len(found) > _FOUND:
+        click.echo(f"… and {len(found) - _FOUND} more. Give more words.")
 
 
 def print_page(name: str) -> None:
-    """Print a page: formatted if the output is a terminal, otherwise as Markdown."""
+    """Print a page or a section: formatted if the output is a terminal, otherwise as Markdown."""
+    page_name, _, anchor = name.partition("#")
+    pages = Manual()
     try:
-        text = Manual().page(name).text
+        text = pages.page(page_name).text
+        if anchor:
+            text = section(pages, pages.page(page_name).name, anchor)
     except UnknownPage as problem:
         stop = "" if str(problem).endswith("?") else "."
         give_up(f"{problem}{stop} List the pages with: reseller-sandbox manual")

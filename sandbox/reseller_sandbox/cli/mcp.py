@@ -13,12 +13,13 @@ from reseller_sandbox.cli.server_options import ConfiguredServerCommand
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.values import money
 from reseller_sandbox.values.extras import needs
+from reseller_sandbox.values.text_checks import nearest
 
 
 class McpCommand(ConfiguredServerCommand):
     """Command that uses a running server only if an option or a variable selects it."""
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run the command. Its argument ``own`` is True unless the user selected a server."""
         ctx.params["own"] = ctx.params["url"] is None and ctx.params["port"] is None
         return super().invoke(ctx)
@@ -33,6 +34,14 @@ def _amount(context: click.Context, parameter: click.Parameter, word: str | None
 
 @click.command(cls=McpCommand, named=("fixture", "profile"))
 @click.option("--account", default="main", show_default=True, help="Account that sends the requests.")
+@click.option(
+    "--tools",
+    metavar="GROUPS",
+    default="core",
+    show_default=True,
+    help="Groups of operations that are tools, with commas between them: core, all, an interface, "
+    "or a resource such as clock. General tools find and call the other operations.",
+)
 @click.option("--read-only", is_flag=True, help="Offer only tools that change nothing.")
 @click.option(
     "--spend-limit",
@@ -42,6 +51,7 @@ def _amount(context: click.Context, parameter: click.Parameter, word: str | None
 )
 def mcp(
     account: str,
+    tools: str,
     read_only: bool,
     spend_limit: Decimal | None,
     own: bool,
@@ -50,17 +60,26 @@ def mcp(
 ) -> None:
     """Run an MCP server, through which a coding agent can use a sandbox.
 
-    The server speaks the Model Context Protocol on standard input and output. Each operation of the API and
-    each control operation is a tool. Without --url and --port, the agent gets its own sandbox, which loads
-    --fixture and ends with the command.
+    The server speaks the Model Context Protocol on standard input and output. The operations that an agent
+    needs first are tools, and general tools reach every other operation. Without --url and --port, the agent
+    gets its own sandbox, which loads --fixture and ends with the command.
     """
     try:
         from reseller_sandbox.tools import mcp_server
     except ModuleNotFoundError:
         give_up(needs("reseller-sandbox mcp", "mcp"))
+    groups, known = tools.replace(" ", "").split(","), mcp_server.group_names()
+    for group in groups:
+        if group not in known:
+            raise click.BadParameter(
+                f"{group!r} is not a group{nearest(group, known)}. The groups are {', '.join(known)}",
+                param_hint="--tools",
+            )
     from reseller_sandbox.sandbox import Sandbox  # Import late, because ``--help`` does not need Flask.
 
     with ExitStack() as stack:
         transport = HttpTransport(stack.enter_context(closing(Sandbox(**settings))).url) if own else server
-        agent = mcp_server.Agent(Sandbox.through(transport), account, reads_only=read_only, limit=spend_limit)
-        mcp_server.serve(agent, transport.url + transport.prefix)
+        agent = mcp_server.Agent(
+            Sandbox.through(transport), account, groups=groups, reads_only=read_only, limit=spend_limit
+        )
+        mcp_server.serve(agent, transport.world_url)

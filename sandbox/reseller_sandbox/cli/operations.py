@@ -5,22 +5,21 @@ Each command calls a running server. Its parameters and its help come from the d
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
-from reseller_sandbox.cli.base import JSON, say_json
+from reseller_sandbox.cli.base import JSON, as_json_text, say_json
 from reseller_sandbox.cli.options import PAIRS, completing, parameter_option
 from reseller_sandbox.cli.server_options import ServerCommand
 from reseller_sandbox.control.parameter_text import alternatives, parse_text, types_of
 from reseller_sandbox.control.resource import Operation, Resource
 from reseller_sandbox.remote import HttpSubscription, HttpTransport
-from reseller_sandbox.values.parameters import Parameter, unmarked
-from reseller_sandbox.values.text_checks import printable
+from reseller_sandbox.values.parameters import Parameter, parent_of, unmarked
+from reseller_sandbox.values.text_checks import close, printable
 
 
 def commands_of(resource: type[Resource]) -> Mapping[str, click.Command]:
@@ -29,15 +28,15 @@ def commands_of(resource: type[Resource]) -> Mapping[str, click.Command]:
 
 
 def _command(operation: Operation) -> click.Command:
-    def run(as_json: bool, server: HttpTransport, **words: Any) -> None:
+    def run(as_json: bool, server: HttpTransport, **words: object) -> None:
         values = _values(operation, words)
         if operation.sort == "stream":
             _follow(server.carry_out(operation, values), as_json)
         else:
             _print(server.answer(operation, values), as_json)
 
-    return ResourceCommand(
-        _dashed(operation.name),
+    return OperationCommand(
+        operation,
         callback=run,
         params=[_parameter(parameter) for parameter in operation.parameters],
         help=unmarked(operation.description),
@@ -67,7 +66,7 @@ class ResourceArgument(click.Argument):
 class ResourceCommand(ServerCommand):
     """Command that acts on a world of a server. Its help describes the arguments. It has ``--json``."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         self.params.append(JSON)
 
@@ -78,6 +77,52 @@ class ResourceCommand(ServerCommand):
             with formatter.section("Arguments"):
                 formatter.write_dl([(argument.shown, argument.about) for argument in arguments])
         super().format_options(ctx, formatter)
+
+
+class OperationCommand(ResourceCommand):
+    """Command for an operation. The error for an unknown option or a word too many suggests an option."""
+
+    def __init__(self, operation: Operation, **kwargs: Any) -> None:
+        super().__init__(_dashed(operation.name), **kwargs)
+        self.context_settings = {"allow_extra_args": True}
+        self._operation = operation
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words of the command line. Refuse an unknown option or a word too many."""
+        try:
+            super().parse_args(ctx, args)
+        except click.NoSuchOption as unknown:
+            if option := _option_for(self._operation, unknown.option_name.lstrip("-"), "VALUE"):
+                unknown.possibilities = [option]  # type: ignore[misc]  # the constructor compares spellings
+            raise
+        if ctx.args and not ctx.resilient_parsing:
+            ctx.fail(_too_many(self._operation, ctx.args))
+        return ctx.args
+
+
+def _too_many(operation: Operation, words: Sequence[str]) -> str:
+    """Return the error for ``words`` that a command does not take. It suggests an option for NAME=VALUE."""
+    pairs = ((name, value) for name, is_pair, value in (word.partition("=") for word in words) if is_pair)
+    options = [option for name, value in pairs if (option := _option_for(operation, name, value))]
+    all_options = [f"--{_dashed(each.name)}" for each in operation.parameters if each.place == "option"]
+    listed = f"; the options are {', '.join(all_options)}" if all_options else ""
+    return f"unexpected word {words[0]!r}{f'; write {options[0]}' if options else listed}"
+
+
+def _option_for(operation: Operation, name: str, value: str) -> str:
+    """Return the option that takes ``value`` under an unknown name, such as ``--match operation=v3.*``."""
+    plain = name.replace("-", "_").lower()
+    options = {each.name: each for each in operation.parameters if each.place == "option"}
+    outer, _, inner = plain.partition(".")
+    if inner and outer in options:
+        return f"--{_dashed(outer)} {inner}={value}"
+    if parent := parent_of(plain, options.values()):
+        return f"--{_dashed(parent.name)} {plain}={value}"
+    named = [each for each in options.values() if plain in (each.name, *each.synonyms)]
+    for option in named or [options[known] for known in close(plain, options)]:
+        is_switch = option.kind.shape.get("type") == "boolean"
+        return f"--{_dashed(option.name)}{'' if is_switch else f' {value}'}"
+    return ""
 
 
 def _parameter(parameter: Parameter) -> click.Parameter:
@@ -98,12 +143,17 @@ def _dashed(name: str) -> str:
     return name.replace("_", "-")
 
 
-def _values(operation: Operation, words: dict[str, Any]) -> dict[str, Any]:
-    pairs = ((parameter, words[_key(parameter)]) for parameter in operation.parameters)
-    return {parameter.name: _value(parameter, word) for parameter, word in pairs if word not in (None, ())}
+def _values(operation: Operation, words: dict[str, object]) -> dict[str, object]:
+    given = {parameter: words[_key(parameter)] for parameter in operation.parameters}
+    for parameter, word in given.items():
+        if parameter.place != "option" and isinstance(word, tuple) and len(word) > 1 and "=" not in word[0]:
+            raise click.UsageError(_too_many(operation, word[1:]))
+    return {
+        parameter.name: _value(parameter, word) for parameter, word in given.items() if word not in (None, ())
+    }
 
 
-def _value(parameter: Parameter, word: Any) -> Any:
+def _value(parameter: Parameter, word: object) -> object:
     """Convert command-line words to a parameter's value: JSON, a list, or an object from NAME=VALUE pairs."""
     if isinstance(word, str):
         is_file = word.startswith("@") and _takes_document(parameter)
@@ -159,9 +209,7 @@ def _follow(stream: HttpSubscription, as_json: bool) -> None:
     missed = 0
     with stream, suppress(KeyboardInterrupt, StopIteration):
         while True:
-            click.echo(
-                json.dumps(stream.data(), ensure_ascii=False) if as_json else printable(next(stream).line)
-            )
+            click.echo(as_json_text(stream.data(), indent=None) if as_json else printable(next(stream).line))
             if stream.missed > missed:
                 missed = stream.missed
                 click.echo(f"Records missed because they arrived too fast: {missed}", err=True)

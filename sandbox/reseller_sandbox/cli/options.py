@@ -41,7 +41,7 @@ class Options:
         """The options as objects of click."""
         return [_option(setting) for setting in self._settings]
 
-    def read(self, words: dict[str, Any]) -> dict[str, Any]:
+    def read(self, words: dict[str, object]) -> dict[str, Any]:
         """Return the settings from the command line, the environment and a file.
 
         Remove the options of settings from ``words``. Raise ``BadSetting``.
@@ -57,7 +57,7 @@ class Configured(Command):
     Its function gets the values as ``settings``.
     """
 
-    def __init__(self, *args: Any, named: tuple[str, ...] = (), **kwargs: Any) -> None:
+    def __init__(self, *args: object, named: tuple[str, ...] = (), **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         self._options = Options(*named)
         self.params += self._options.click
@@ -75,7 +75,7 @@ class Configured(Command):
                 with formatter.section(title):
                     formatter.write_dl(lines)
 
-    def invoke(self, ctx: Context) -> Any:
+    def invoke(self, ctx: Context) -> object:
         """Run the command with the settings from the command line, the environment and a file."""
         ctx.params["settings"] = self._options.read(ctx.params)
         return super().invoke(ctx)
@@ -109,7 +109,7 @@ def parameter_option(parameter: Parameter, flag: str, key: str, about: str) -> c
 
 
 def completing(
-    words: Iterable[Any], files: bool = False
+    words: Iterable[object], files: bool = False
 ) -> Callable[[Context, ClickParameter, str], list[CompletionItem]]:
     """Return a completion function that offers ``words``. If ``files`` is true, it also offers files."""
 

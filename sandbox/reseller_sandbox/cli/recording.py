@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reseller_sandbox.cli.base import AS_JSON, PROGRAM, REFUSED, Command, say_json
+from reseller_sandbox.cli.base import AS_JSON, REFUSED, Command, say_json
 from reseller_sandbox.cli.operations import ResourceCommand
+from reseller_sandbox.recording import open_command
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.values.text_checks import plural, printable
 
@@ -42,7 +43,7 @@ def recording_export(output: Path, as_json: bool, server: HttpTransport) -> None
     click.echo(f"{output} contains {plural(recording.requests, 'request')} of the world {recording.world}.")
     for note in recording.notes:
         click.echo(f"The replay restarts from a saved state: {note}.")
-    click.echo(f"Open it with: {PROGRAM} recording open {output}")
+    click.echo(f"Open it with: {open_command(output)}")
 
 
 @click.command(cls=Command)

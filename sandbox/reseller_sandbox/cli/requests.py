@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import sys
@@ -19,13 +20,14 @@ import click
 from click.core import ParameterSource
 from msgspec import Struct, convert
 
-from reseller_sandbox.cli.base import REFUSED, UNREACHABLE, give_up
+from reseller_sandbox.cli.base import REFUSED, UNREACHABLE, as_json_text, give_up
 from reseller_sandbox.cli.server_options import ConfiguredServerCommand, ServerCommand
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.remote import HttpTransport, Unreachable, reason_of
 from reseller_sandbox.settings import Settings
 from reseller_sandbox.values.clock import stopwatch
+from reseller_sandbox.web.headers import REQUEST
 from reseller_sandbox.web.interface import is_control
 from reseller_sandbox.web.interfaces import (
     Credentials,
@@ -62,7 +64,10 @@ _UTF8 = _require(r"[^\ud800-\udfff]*", "UTF-8")
 @click.argument("method", callback=_METHOD)
 @click.argument("path", callback=_UTF8)
 @click.option(
-    "--data", callback=_UTF8, default="", help="Body of the request, or @FILE to read it from a file."
+    "--data",
+    callback=_UTF8,
+    default="",
+    help="Body of the request, @FILE to read it from a file, or @- from standard input.",
 )
 @click.option("--account", default="main", show_default=True, help="Account that sends the request.")
 @click.option("--curl", "full", is_flag=True, help="Print the full curl command, not only its options.")
@@ -73,7 +78,7 @@ def sign(
     account: str,
     full: bool,
     server: HttpTransport,
-    settings: dict[str, Any],
+    settings: dict[str, object],
 ) -> None:
     """Print the curl options that authenticate a request, or with --curl the whole command.
 
@@ -81,10 +86,10 @@ def sign(
     the account on the server. If no server answers, or with --fixture, the credentials come from the fixture.
     """
     url = path if "://" in path else f"{server.url}/{path.removeprefix('/')}"
-    base, target = re.fullmatch(r"([^/]*//[^/?]*|)(.*)", _encoded(url), re.DOTALL).groups()  # type: ignore[union-attr]
+    base = server.url if url.startswith(f"{server.url}/") else re.match(r"[^/]*//[^/?]*|", url)[0]  # type: ignore[index]
+    target = _encoded(url.removeprefix(base))
     body = _body(data)
-    access = _access(server, account, str(settings.get("fixture", Settings.fixture)))
-    unsigned = _unsigned(access, settings, base, target, body)
+    unsigned = UnsignedRequest(*_access(server, account, settings), base, target, body)
     interface = _interface(target, settings)
     authority = server.authority if base.startswith("https:") else None
     if full:
@@ -108,12 +113,13 @@ def request(
     with_head: bool,
     as_received: bool,
     server: HttpTransport,
-    settings: dict[str, Any],
+    settings: dict[str, object],
 ) -> None:
     """Send a request with the credentials of an account, and print the response.
 
-    BODY is the body of the request, or @FILE to read the body from a file. The exit status is 1 if the status
-    of the response is 400 or more.
+    BODY is the body of the request. With @FILE, the body is read from a file, and with @- from standard
+    input. Write a body that begins with @ with @@. The exit status is 1 if the status of the response is 400
+    or more, and the error output names the command that explains the response.
     """
     answer = _send(server, method, path, _body(body), account, settings)
     if with_head:
@@ -124,7 +130,13 @@ def request(
         click.echo(answer.text)
     if answer.broken:
         give_up(f"the response is incomplete: {answer.broken}", UNREACHABLE)
-    sys.exit(REFUSED if answer.response.status >= 400 else 0)
+    if answer.response.status < 400:
+        return
+    entry = answer.response.headers.get(REQUEST)
+    if entry and not as_received:
+        world = f" --world {server.world}" if server.world else ""
+        click.echo(f"The reason: reseller-sandbox journal get {entry}{world}", err=True)
+    sys.exit(REFUSED)
 
 
 @click.command(cls=ServerCommand)
@@ -134,41 +146,77 @@ def request(
     help="Read the server's URL from this file, which serve --ready-file writes.",
 )
 @click.option(
+    "--pid",
+    type=click.IntRange(1),
+    help="With --ready-file: accept only the server of this process, and give up when the process has ended.",
+)
+@click.option(
     "--timeout", type=click.FloatRange(0), default=30.0, show_default=True, help="Maximum wait in seconds."
 )
-def wait(ready_file: Path | None, timeout: float, server: HttpTransport) -> None:
-    """Wait until a server answers, and print its URL. After the timeout, exit with 3."""
+def wait(ready_file: Path | None, pid: int | None, timeout: float, server: HttpTransport) -> None:
+    """Wait until a server answers, and print its URL. After the timeout, exit with 3.
+
+    Another server can answer at the URL, for example if the port was taken when yours started. With
+    --ready-file, the command waits for your server.
+    """
+    if pid is not None and ready_file is None:
+        raise click.UsageError("--pid needs --ready-file. Start the server with the same --ready-file")
     until = stopwatch() + timeout
     while True:
+        has_ended = pid is not None and not _runs(pid)
         try:
-            click.echo(_ping(server if ready_file is None else _ready_server(ready_file)))
+            click.echo(_ping(server if ready_file is None else _ready_server(ready_file, pid)))
             return
         except Unreachable as problem:
-            if stopwatch() >= until:
+            if has_ended or stopwatch() >= until:
+                begin = f"process {pid} has ended" if has_ended else f"waited for {timeout:g} s"
                 reason = str(problem)
-                give_up(f"waited for {timeout:g} s. {reason[:1].upper()}{reason[1:]}", UNREACHABLE)
+                give_up(f"{begin}. {reason[:1].upper()}{reason[1:]}", UNREACHABLE)
         time.sleep(PAUSE)
 
 
-#: The credentials of an account, and the assumptions of its world.
-Access: TypeAlias = tuple[Credentials, Assumptions]
-
-
-def _access(server: HttpTransport, account: str, fixture: str) -> Access:
-    """Return credentials and assumptions from the server, or from the fixture if no server answers."""
-    source = click.get_current_context().get_parameter_source("fixture")
-    if source is ParameterSource.COMMANDLINE:
-        return _fixture_account(fixture, account), Assumptions()
+def _runs(pid: int) -> bool:
+    """Whether the process exists. On Windows, where signal 0 would end the process, return True."""
+    if sys.platform == "win32":
+        return True
     try:
-        return _fetch_access(server, account)
+        os.kill(pid, 0)
+    except PermissionError:  # a process of another user
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
+
+
+#: The credentials of an account, the assumptions of its world, and the header prefix of the server.
+Access: TypeAlias = tuple[Credentials, Assumptions, str]
+
+
+def _access(server: HttpTransport, account: str, settings: Mapping[str, object]) -> Access:
+    """Return what signs a request, from the server, or from the settings if no server answers."""
+    fixture, prefix = str(settings.get("fixture", Settings.fixture)), _prefix(settings)
+    if _is_typed("fixture"):
+        return _fixture_account(fixture, account), Assumptions(), prefix
+    try:
+        return _fetch_access(server, account, settings)
     except Refused as refused:
         give_up(refused.message, REFUSED)
     except Unreachable as problem:
         if server.world:
             give_up(str(problem), UNREACHABLE)
-        return _fixture_account(fixture, account), Assumptions()
+        return _fixture_account(fixture, account), Assumptions(), prefix
     finally:
         server.close()
+
+
+def _prefix(settings: Mapping[str, Any]) -> str:
+    prefix: str = settings.get("header_prefix", Settings.header_prefix)
+    return prefix
+
+
+def _is_typed(option: str) -> bool:
+    """Whether the user typed an option of the command."""
+    return click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE
 
 
 def _fixture_account(fixture: str, name: str) -> Any:
@@ -183,13 +231,14 @@ def _fixture_account(fixture: str, name: str) -> Any:
 
 
 def _body(data: str) -> bytes:
-    if not data.startswith("@"):
-        return data.encode()
-    body = Path(data[1:]).read_bytes()
+    if not data.startswith("@") or data.startswith("@@"):
+        return data.removeprefix("@").encode()
+    body: bytes = sys.stdin.buffer.read() if data == "@-" else Path(data[1:]).read_bytes()
     try:
         body.decode()
     except UnicodeDecodeError as problem:
-        give_up(f"{data[1:]}: byte {problem.start} is not UTF-8. JSON must be in UTF-8")
+        name = "standard input" if data == "@-" else data[1:]
+        give_up(f"{name}: byte {problem.start} is not UTF-8. JSON must be in UTF-8")
     return body
 
 
@@ -223,14 +272,8 @@ def curl_options(
         headers["Content-Type"] = "application/json"
     options = ["--cacert", authority] if authority is not None else []
     options += [word for name, value in headers.items() for word in ("-H", f"{name}: {value}")]
-    return [*options, "--data-binary", unsigned.body.decode()] if unsigned.body else options
-
-
-def _unsigned(
-    access: Access, settings: Mapping[str, Any], base: str, target: str, body: bytes
-) -> UnsignedRequest:
-    prefix = settings.get("header_prefix", Settings.header_prefix)
-    return UnsignedRequest(*access, prefix, base, target, body)
+    # ``--data-binary`` would read a file for a body that begins with @.
+    return [*options, "--data-raw", unsigned.body.decode()] if unsigned.body else options
 
 
 def _interface(target: str, settings: Mapping[str, Any]) -> PublicInterface:
@@ -239,15 +282,16 @@ def _interface(target: str, settings: Mapping[str, Any]) -> PublicInterface:
     return interface_of(target, interfaces) or interfaces[0]
 
 
-def _fetch_access(server: HttpTransport, account: str) -> Access:
-    """Fetch the credentials of an account (a name or client id), and the world's assumptions.
+def _fetch_access(server: HttpTransport, account: str, settings: Mapping[str, object]) -> Access:
+    """Fetch the credentials of an account (a name or client id), the world's assumptions and the prefix.
 
-    Raise ``Refused`` and ``Unreachable``.
+    A header prefix that the user typed takes precedence. Raise ``Refused`` and ``Unreachable``.
     """
+    prefix = _prefix(settings) if _is_typed("header_prefix") else server.health()["header_prefix"]
     record = server.ask("GET", f"/_sandbox/accounts/{quote(account, safe='')}")
     assumed = server.ask("GET", "/_sandbox/assumptions")["assumptions"]
     values = {entry["name"]: entry["value"] for entry in assumed}
-    return convert(record, AccountCredentials), Assumptions().with_values(values)
+    return convert(record, AccountCredentials), Assumptions().with_values(values), prefix
 
 
 class Received(Struct, frozen=True):
@@ -268,13 +312,13 @@ class Received(Struct, frozen=True):
     def text(self) -> str:
         """Response body for people: indented if it is JSON, otherwise unchanged."""
         try:
-            return json.dumps(json.loads(self.body), ensure_ascii=False, indent=2)
+            return as_json_text(json.loads(self.body))
         except ValueError:
             return self.body.decode("utf-8", "replace")
 
 
 def _send(
-    server: HttpTransport, method: str, path: str, body: bytes, account: str, settings: Mapping[str, Any]
+    server: HttpTransport, method: str, path: str, body: bytes, account: str, settings: Mapping[str, object]
 ) -> Received:
     """Send a request as ``account`` and return the response. Raise ``Refused`` and ``Unreachable``.
 
@@ -285,13 +329,13 @@ def _send(
     if is_control(path):
         headers = server.headers()
     else:
-        unsigned = _unsigned(_fetch_access(server, account), settings, server.url, path, body)
+        unsigned = UnsignedRequest(*_fetch_access(server, account, settings), server.url, path, body)
         headers = _interface(path, settings).sign(unsigned).headers
     if body:
         headers["Content-Type"] = "application/json"
     connection = server.connection()
     try:
-        connection.request(method.upper(), path, body or None, headers)
+        connection.request(method.upper(), server.path + path, body or None, headers)
         response = connection.getresponse()
         try:
             return Received(response, response.read())
@@ -306,15 +350,22 @@ def _send(
 def _ping(server: HttpTransport) -> str:
     """Return the URL of the server if it answers. Otherwise raise ``Unreachable``."""
     with closing(server), suppress(Refused):  # A refusal also shows that the server runs.
-        server.ask("GET", "/_sandbox/health")
+        server.health()
     return server.url
 
 
-def _ready_server(file: Path) -> HttpTransport:
-    """Return a transport to the server of a ready file. Raise ``Unreachable`` if the file is missing."""
+def _ready_server(file: Path, pid: int | None) -> HttpTransport:
+    """Return a transport to the server of a ready file.
+
+    Raise ``Unreachable`` if the file is missing, or if another process than ``pid`` wrote the file.
+    """
     try:
         content: Mapping[str, Any] = json.loads(file.read_bytes())
-        return HttpTransport(content["url"], authority=content.get("authority"), timeout=5.0)
+        server = HttpTransport(content["url"], authority=content.get("authority"), timeout=5.0)
+        writer = content["pid"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
         reason = getattr(problem, "strerror", None) or "it is not a ready file"
         raise Unreachable(f"the server's address cannot be read from {file}: {reason}") from None
+    if pid not in (None, writer):
+        raise Unreachable(f"{file} is the ready file of another process, {writer}")
+    return server

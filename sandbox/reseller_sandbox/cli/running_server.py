@@ -6,8 +6,9 @@ import json
 import logging
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -18,14 +19,18 @@ from reseller_sandbox.cli.banner import banner
 from reseller_sandbox.cli.base import PROGRAM
 from reseller_sandbox.cli.fixture_watcher import Watch, watching
 from reseller_sandbox.config_sources import misspelt
-from reseller_sandbox.persistence.state_file import StateFile
+from reseller_sandbox.persistence.state_file import SAVER, StateFile
+from reseller_sandbox.refusals import Refused
+from reseller_sandbox.remote import HttpTransport, Unreachable
 from reseller_sandbox.sandbox import open_recording
-from reseller_sandbox.server.collector import begin_serving, without_collections
 from reseller_sandbox.server.log import AsJson, LoggedRequest, LogWriter, as_json, as_text, event_as_json
-from reseller_sandbox.server.server import Server
+from reseller_sandbox.server.server import LONG_CALL, CannotListen, PortInUse, SecondSignal, Server
 from reseller_sandbox.settings import BadSetting, ServerSettings
 from reseller_sandbox.web.interfaces import public_interfaces
 from reseller_sandbox.worlds.world_dump import EngineDump
+
+#: Switch interval of threads in seconds. It is short because an event loop needs several turns per request.
+TURN = 0.0005
 
 #: Maximum time in seconds to write the remaining log lines after the server has stopped.
 _LOG_GRACE = 0.5
@@ -34,26 +39,32 @@ _LOG_GRACE = 0.5
 def run(settings: ServerSettings, recorded: EngineDump | None = None, source: str = "") -> None:
     """Serve until a signal ends the server. Raise ``BadSetting`` and ``CannotListen``.
 
-    The worlds are ``recorded``, which come from ``source``. Otherwise the settings define them.
+    The worlds are ``recorded``, which come from ``source``. Otherwise the settings define them. If the state
+    file does not have the latest changes, exit with status 1.
     """
+    saving = None
     for message in misspelt():
         click.echo(f"{PROGRAM}: {message}", err=True)
     tls = app_factory.tls_of(settings)
-    with ExitStack() as stack:
+    with suppress(SecondSignal), ExitStack() as stack:
         state_file = settings.state_file and stack.enter_context(StateFile(settings.state_file))
         saved = state_file.found() if state_file else None
         if saved is not None and recorded is not None:
             raise BadSetting(
                 f"--state-file {settings.state_file} already has worlds. Choose another file for {source}"
             )
-        with without_collections():
-            watch = Watch(settings) if settings.watch else None
-            worlds = app_factory.open_worlds(
-                settings, frozen=False, dump=recorded or saved, open_recording=open_recording
-            )
-            app = app_factory.assemble(worlds, settings)
+        watch = Watch(settings) if settings.watch else None
+        worlds = app_factory.open_worlds(
+            settings, frozen=False, dump=recorded or saved, open_recording=open_recording
+        )
+        app = app_factory.assemble(worlds, settings)
         write_ready_file = stack.enter_context(_ready_file(settings.ready_file))
-        server = stack.enter_context(app_factory.server_of(app, settings, settings.host, settings.port, tls))
+        try:
+            server = stack.enter_context(
+                app_factory.server_of(app, settings, settings.host, settings.port, tls)
+            )
+        except PortInUse as problem:
+            raise CannotListen(_taken(problem.address, settings.port)) from None
         stack.enter_context(server.heeding_signals())
         in_json, fixture = settings.log == "json", source or str(settings.fixture)
         if not in_json:
@@ -64,16 +75,39 @@ def run(settings: ServerSettings, recorded: EngineDump | None = None, source: st
             urls = {"url": server.url, "tls_url": server.tls_url or None, "state_file": settings.state_file}
             log.write(event_as_json("started", {**urls, "fixture": fixture}))
             stack.callback(lambda: log.write(event_as_json("stopped", {})))
-        begin_serving()
+        sys.setswitchinterval(TURN)
         if log is not None and not settings.quiet:
             server.log = partial(_log_line, log, in_json)
         if state_file:
             if not in_json:
                 click.echo(f"  Worlds are saved in {state_file.path}. Number of worlds: {len(worlds)}.")
-            stack.enter_context(state_file.keeping(worlds, is_saved=saved is not None))
+            saving = stack.enter_context(state_file.keeping(worlds, is_saved=saved is not None))
         if watch is not None:
             stack.enter_context(watching(watch, worlds))
         server.run(lambda: write_ready_file(server))
+    status = 0 if saving is None or saving.is_saved else 1
+    if any(thread.name in (LONG_CALL, SAVER) for thread in threading.enumerate()):
+        # The work of this thread counts no more. A thread that runs while Python ends can crash the process.
+        os._exit(status)
+    if status:
+        sys.exit(status)
+
+
+def _taken(address: str, port: int) -> str:
+    """Return the message for an address in use. It says whether a sandbox answers at the address."""
+    program = "another program"
+    try:
+        with closing(HttpTransport(f"http://{address}", timeout=1.0)) as other:
+            program = f"another sandbox, whose clock shows {other.health()['now']}"
+    except Refused:  # The other server requires a control token.
+        program = "another sandbox"
+    except (Unreachable, BadSetting):
+        pass
+    option = "--port" if address.endswith(f":{port}") else "--tls-port"
+    return (
+        f"{address} is in use by {program}. Stop that program, or give {option} N for another port (0 for "
+        "any free port)"
+    )
 
 
 def _log_line(log: LogWriter, in_json: bool, line: LoggedRequest) -> None:

@@ -13,7 +13,7 @@ from reseller_sandbox.settings import ServerSettings
 
 
 @click.command(cls=Configured)
-def serve(settings: dict[str, Any]) -> None:
+def serve(settings: dict[str, object]) -> None:
     """Start a sandbox server. It runs until Ctrl-C, SIGTERM, or the end of the terminal.
 
     You can also set each option as an environment variable, or as a key of [tool.reseller_sandbox] in a
@@ -24,7 +24,7 @@ def serve(settings: dict[str, Any]) -> None:
 
 @click.command("open", cls=Configured)
 @click.argument("file", type=click.Path(path_type=Path))
-def recording_open(file: Path, settings: dict[str, Any]) -> None:
+def recording_open(file: Path, settings: dict[str, object]) -> None:
     """Replay the recording FILE, and serve the recorded world. Then you can rewind this world.
 
     The world is in the state at the end of the recording. Its clock is frozen unless you give --no-frozen.

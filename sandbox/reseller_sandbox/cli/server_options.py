@@ -43,11 +43,11 @@ OPTIONS = (
 class ServerCommand(Command):
     """Command that calls a server. Its function gets the transport as ``server``."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         self.params += OPTIONS
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run the command with a transport to the selected server."""
         with closing(_transport(ctx.params)) as server:
             ctx.params["server"] = server

@@ -19,28 +19,30 @@ from msgspec.structs import replace
 from rich.console import Console
 from rich.progress import Progress
 
-from reseller_sandbox.cli.base import REFUSED, UNUSABLE, give_up, say_json
+from reseller_sandbox.cli.base import REFUSED, UNTRIED, UNUSABLE, give_up, say_json
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.reports.findings import write_junit, write_sarif
 from reseller_sandbox.reports.tables import in_lines, show
 from reseller_sandbox.sandbox import Sandbox
-from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.cli_options import MODE, variable
-from reseller_sandbox.tools.explore import Explorer, ScheduleNotReached, tests_explored
+from reseller_sandbox.tools.explore import Explorer, Foresee, ScheduleNotReached, tests_explored
 from reseller_sandbox.tools.explore.report import Exploration
 from reseller_sandbox.tools.invariants import named
-from reseller_sandbox.tools.report import Report, merged
-from reseller_sandbox.tools.running import NO_REQUEST_SENT, BadProgram, CommandProgram, Tell
-from reseller_sandbox.tools.sweep import SentNoRequest, SweepWanted, sweep_program, tests_swept
+from reseller_sandbox.tools.report import Report, merged, require_whole
+from reseller_sandbox.tools.running import NO_REQUEST_SENT, BadProgram, CommandProgram, NothingTried, Tell
+from reseller_sandbox.tools.sweep import SECOND_FAULT, SentNoRequest, SweepWanted, sweep_program, tests_swept
 from reseller_sandbox.tools.sweep.report import SweepReport, narrow
 from reseller_sandbox.tools.sweep.troubles import kinds_named
-from reseller_sandbox.values.text_checks import printable
+from reseller_sandbox.values.text_checks import plural, printable
 
 #: For each tool: the class of its report, and the JSON key for a list of reports.
 _TOOLS: Mapping[str, tuple[type[Report], str]] = {
     "sweep": (SweepReport, "sweeps"),
     "explore": (Exploration, "explorations"),
 }
+
+#: Announce the duration of runs that take at least this many seconds.
+_LONG = 60
 
 #: Number of characters printed of a failed program's output. They are the last characters.
 _SHOWN = 4000
@@ -75,18 +77,50 @@ class Output(NamedTuple):
             raise SystemExit(REFUSED)
         if any(report.problem for report in reports):
             raise SystemExit(UNUSABLE)
+        if all(report.unexplored for report in reports):
+            raise SystemExit(UNTRIED)
 
     def merge(self) -> None:
         """Merge the JSON reports of all parts of a run, and print one report for each test."""
         kind, together = _TOOLS[self.tool]
-        parts: list[Report] = []
+        files: list[tuple[str, list[Report]]] = []
         for file in self.words:
             try:
                 data = json.loads(Path(file).read_text("utf-8"))
-                parts += map(kind.from_json, data.get(together, [data]))
+                files.append((file, [kind.from_json(each) for each in data.get(together, [data])]))
             except (ValueError, AttributeError, KeyError) as problem:
-                give_up(f"{file} is not a report with --json: {problem}")
-        self._replace(words=[self.tool]).print(merged(parts))
+                give_up(f"{file} is not a report of {self.tool} with --json: {problem}")
+        require_whole(files)
+        whole = merged(report for _, reports in files for report in reports)
+        self._replace(words=[self.tool]).print([replace(report, part=(1, 1)) for report in whole])
+
+    def signed(self, reports: Sequence[Report], options: Mapping[str, object]) -> list[Report]:
+        """Return the reports with their origin: the command with the options that its parts must share.
+
+        Absolute paths are shortened to the name of the file, because the parts can run on several machines.
+        """
+        words = shlex.join(map(_without_folder, self.words))
+        shared = (
+            f"{name}={_without_folder(','.join(map(str, value)) if isinstance(value, tuple) else str(value))}"
+            for name, value in options.items()
+            if name not in _OF_PART
+        )
+        return [replace(report, origin=f"{self.tool} {' '.join(shared)} -- {words}") for report in reports]
+
+
+def _without_folder(word: str) -> str:
+    return Path(word).name if Path(word).is_absolute() else word
+
+
+#: Options that can differ between the parts of a run.
+_OF_PART = frozenset({"part", "jobs", "folder", "stop_at_first", "quiet", "strict"})
+
+
+def _announce(runs: str, count: int, seconds: float, rest: str) -> None:
+    """Say on standard error how long the runs will take, if they take long."""
+    if count * seconds >= _LONG:
+        minutes = math.ceil(count * seconds / 60)
+        click.echo(f"{runs}, about {seconds:.2g} s each: {plural(minutes, 'minute')}. {rest}", err=True)
 
 
 def sweep(
@@ -98,15 +132,20 @@ def sweep(
     **options: Any,
 ) -> None:
     """Sweep a program. If it is pytest, sweep each test that has its own worlds."""
+
+    def step(report: SweepReport, words: str) -> None:
+        left = report.planned - len(report.runs)
+        if not words or words == SECOND_FAULT:
+            _announce(plural(left, "run"), left, report.seconds, "To share the runs, pass --jobs or --part.")
+        tell(words, report.planned + 1)
+
     reports: list[SweepReport] = []
     no_requests: SentNoRequest | None = None
     with _running(output, **asked) as (prepared, program, tell):
         chosen = dict.fromkeys([*kinds_named(kinds), *extra])
         sweep_options = SweepWanted(kinds=tuple(chosen), invariants=named(invariants), **options)
         try:
-            report = sweep_program(
-                program, prepared, sweep_options, lambda report, words: tell(words, report.planned + 1)
-            )
+            report = sweep_program(program, prepared, sweep_options, step)
             reports, tests = [report], report.tests
         except SentNoRequest as problem:
             no_requests, tests = problem, problem.ended.tests
@@ -118,27 +157,36 @@ def sweep(
             reports += tests_swept(program, sweep_options, invariants, tell)
         if no_requests is not None and not reports:
             raise no_requests
-    output.print(reports)
+    shared = {"kinds": sweep_options.kinds, "invariants": invariants, **options, **asked["said"]}
+    output.print(output.signed(reports, shared))
 
 
 def explore(asked: Mapping[str, Any], output: Output, invariants: tuple[str, ...], **options: Any) -> None:
     """Explore a program. If it is pytest, explore each test that has its own worlds."""
     with _running(output, **asked) as (prepared, program, tell):
         explorer = Explorer(prepared=prepared, program=program, invariants=named(invariants), **options)
-        reports, tests = _explored(explorer, tell)
+        reports, tests = _explored(explorer, tell, _announce_schedules)
         if tests:
             reports += tests_explored(program, explorer, invariants, options["folder"], tell)
-    output.print(reports)
+    output.print(output.signed(reports, {"invariants": invariants, **options, **asked["said"]}))
 
 
-def _explored(explorer: Explorer, tell: Tell) -> tuple[list[Exploration], Sequence[str]]:
+def _announce_schedules(estimate: int | None, runs: int, seconds: float) -> None:
+    schedules = f"about {plural(estimate, 'schedule')}" if estimate is not None else "very many schedules"
+    left = estimate is None or estimate > runs
+    runs = runs if left else estimate or 0
+    limit = f", of which --max-runs tries {runs}" if left else ""
+    _announce(f"{schedules}{limit}", runs, seconds, "To share the runs, pass --jobs or --part 1/4.")
+
+
+def _explored(explorer: Explorer, tell: Tell, foresee: Foresee) -> tuple[list[Exploration], Sequence[str]]:
     """Explore the program. Return the report, and the names of tests that have their own worlds.
 
-    The list of reports is empty if the program itself sends no requests. Raise ``BadSetting`` if there are
-    no tests either.
+    The list of reports is empty if the program itself sends no requests. Raise ``NothingTried`` if there
+    are no tests either.
     """
     try:
-        exploration = explorer.explore(tell)
+        exploration = explorer.explore(tell, foresee)
     except ScheduleNotReached as problem:
         if problem.ended.passed and problem.ended.tests:
             return [], problem.ended.tests
@@ -147,7 +195,7 @@ def _explored(explorer: Explorer, tell: Tell) -> tuple[list[Exploration], Sequen
     if exploration.never_passes and not explorer.schedule and not (tests and not exploration.actors):
         return [replace(exploration, problem="the program fails in every schedule")], ()
     if not exploration.actors and not tests:
-        raise BadSetting(NO_REQUEST_SENT)
+        raise NothingTried(NO_REQUEST_SENT)
     return [exploration] if exploration.actors else [], tests
 
 
@@ -205,7 +253,7 @@ def _progress(tool: str) -> Iterator[Tell]:
         yield tell
 
 
-def _as_json(reports: Sequence[Report], together: str) -> Any:
+def _as_json(reports: Sequence[Report], together: str) -> object:
     """Return reports as JSON: a single report directly, others as a list under ``together`` with sums."""
     parts = [report.json() for report in reports]
     if len(reports) == 1 and not reports[0].test:

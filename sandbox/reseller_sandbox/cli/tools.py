@@ -13,18 +13,34 @@ from reseller_sandbox.cli.options import Configured
 from reseller_sandbox.config_sources import variables
 from reseller_sandbox.settings import Settings
 from reseller_sandbox.tools.cli_options import part_of
-from reseller_sandbox.tools.defaults import ACCOUNT, ACTORS, MAX_RUNS, QUIET, SLOW, TIMEOUT
+from reseller_sandbox.tools.defaults import ACCOUNT, ACTORS, MAX_RUNS, QUIET, SLOW, STALE, TIMEOUT
+from reseller_sandbox.values.kinds import span
 from reseller_sandbox.values.parameters import declared
 
 _EXITS = (
     "Exit status: 0 no finding, 1 findings, 2 invalid arguments or settings, or the program fails "
-    "without a fault, 3 server not reachable."
+    "without a fault, 3 server not reachable, 4 nothing tried: no request, or only one order of requests."
 )
 
 #: Options that select a running server. All settings apply only to a sandbox that the command itself creates.
 _RUNNING = ("url", "world", "ca")
 
-_SECONDS = click.FloatRange(min=0, min_open=True)
+
+class _Seconds(click.ParamType):  # type: ignore[type-arg]  # not generic before click 8.4
+    """A duration, with the same forms as in pytest's options and in control operations."""
+
+    name = "seconds"
+    _kind = span(0.001)
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the seconds. Fail if ``value`` is not a duration."""
+        try:
+            return self._kind.read(value)
+        except ValueError as problem:
+            self.fail(f"{value} {problem}", param, ctx)
+
+
+_SECONDS = _Seconds()
 _NUMBER = click.IntRange(min=1)
 
 
@@ -91,7 +107,7 @@ class RunningCommand(Configured):
     Its function gets the options of the runs as ``asked``, and the format of the report as ``output``.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         kwargs["context_settings"] = {"allow_interspersed_args": False, "show_default": True}
         super().__init__(*args, **kwargs, named=tuple(setting.name for setting in declared(Settings)))
         program = click.Argument(
@@ -100,7 +116,7 @@ class RunningCommand(Configured):
         self.params += [program, *_OPTIONS]
         self.epilog = _EXITS
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run the command with the program, its environment and the format of the report."""
         named = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
         running = [name for name in named if name in _RUNNING]
@@ -126,7 +142,7 @@ class RunningCommand(Configured):
         return output.merge() if ctx.params.pop("merge") else click.Command.invoke(self, ctx)
 
 
-def _in_one(value: Any) -> str:
+def _in_one(value: object) -> str:
     """Return the value of an option as one string, for an environment variable."""
     return " ".join(value) if isinstance(value, tuple) else str(value)
 
@@ -152,7 +168,7 @@ def _in_one(value: Any) -> str:
     "--assumptions", is_flag=True, help="Also try other values of assumptions on which an answer depended."
 )
 @click.option(
-    "--external-changes", is_flag=True, help="Also let third parties act right before each paid request."
+    "--external-changes", is_flag=True, help="Also let third parties act between every two requests."
 )
 @click.option(
     "--time", is_flag=True, help="Also let midnight or a due event pass between every two requests."
@@ -164,18 +180,27 @@ def _in_one(value: Any) -> str:
     metavar="SECONDS",
     help="Delay of a slow response. Choose a little more than your program's timeout.",
 )
-@click.option("--stop-at-first", is_flag=True, help="Stop after the first run that is silently wrong.")
+@click.option(
+    "--stale",
+    type=_SECONDS,
+    default=STALE,
+    metavar="SECONDS",
+    help="Maximum age of a stale response, by the world's clock. It is never older than a move of the clock.",
+)
+@click.option("--stop-at-first", is_flag=True, help="Stop after the first finding.")
+@click.option("--strict", is_flag=True, help="Exit with 1 also for consequences that no client can prevent.")
 def sweep(**words: Any) -> None:
     """Run a program repeatedly, each time with a different fault, and report the outcomes.
 
     The first run has no fault, and your program must exit with 0. Then each request of the program gets
     each of these faults: the request or its response is lost, the response is late, the request is executed
-    twice, it is refused with each documented error, or it gets garbage or a 429. Each run has its own world.
-    The program gets the address of this world in RESELLER_SANDBOX_URL, and the credentials in
-    RESELLER_SANDBOX_KEY, _SECRET and _TOKEN.
+    twice, it is refused with each documented error, or it gets garbage or a 429. One run has prices whose
+    sums are not exact in binary floating point. Each run has its own world. The program gets the address of
+    this world in RESELLER_SANDBOX_URL, and the credentials in RESELLER_SANDBOX_KEY, _SECRET and _TOKEN.
 
     A program that fails has noticed the fault. A program that exits with 0 is silently wrong if something
-    was paid twice, paid and lost, or left undone. Each such run is listed, and the exit status is 1.
+    was paid twice, paid and lost, or left undone. It has noticed the fault late if a name stopped working for
+    a time. Each such run is listed, and the exit status is 1.
 
     If the program is pytest, tests with the fixture reseller_sandbox are swept one by one in its process.
     """
@@ -207,6 +232,12 @@ def sweep(**words: Any) -> None:
     show_default=False,
     metavar="ACTORS",
     help="Run only this schedule, copied from a report.",
+)
+@click.option(
+    "--locked",
+    is_flag=True,
+    help="You expect that a lock lets one worker act at a time. Otherwise, such a program counts as not "
+    "explored.",
 )
 def explore(**words: Any) -> None:
     """Run a program with several workers in every relevant order of their requests.

@@ -12,6 +12,7 @@ from flask import Flask
 from msgspec.structs import replace
 
 from reseller_sandbox.control.contract import Assumptions
+from reseller_sandbox.control.local_transport import InheritedWorld, LocalTransport
 from reseller_sandbox.control.records import Accounts
 from reseller_sandbox.control.resource import Resource, Transport
 from reseller_sandbox.remote import HttpTransport
@@ -34,22 +35,26 @@ PORTS = {"http": 80, "https": 443}
 #: The first attempt to handle a request. It may block (``aside``), because it runs on a thread of the client.
 FIRST = Again(aside=True)
 
+#: The first attempt to handle a request of an asynchronous client. It must not block the event loop.
+FIRST_ON_LOOP = Again()
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     """Response to a request, and how it is delivered to the client.
 
-    If ``again`` is set, there is no response yet: call ``again`` for it, ``after`` this many seconds. If
-    ``stream`` is set, it follows the head of the response. If ``last`` is true, the connection ends after the
-    response.
+    If ``again`` is set, there is no response yet: call ``again`` for it, ``after`` this many seconds, or when
+    ``when`` calls its callback. Call it with ``has_left=True`` if the client has left. If ``stream`` is set,
+    it follows the head of the response. If ``last`` is true, the connection ends after the response.
     """
 
     answer: WireAnswer
     last: bool
     delivery: Delivery | None = None
     stream: Stream | None = None
-    again: Callable[[], Reply] | None = None
+    again: Callable[..., Reply] | None = None
     after: float = 0.0
+    when: Callable[[Callable[[], None]], None] | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -102,12 +107,25 @@ class Caller:
     """
 
     def __init__(self, sandbox: AnySandbox) -> None:
+        assert isinstance(sandbox.transport, LocalTransport)
+        # Do not refer to the world itself: a connection would keep it in memory.
+        self._home, self._name = sandbox.transport.home, sandbox.transport.name
         self._app = sandbox.app
         self._world = "" if sandbox.world is sandbox.engine.default else sandbox.world.name
 
-    def take(self, described: Callable[[], WSGIEnvironment], again: Again = FIRST) -> Reply:
-        """Send a request and return the reply. Each call of ``described`` makes a new WSGI environment."""
+    def take(
+        self, described: Callable[[], WSGIEnvironment], again: Again = FIRST, has_left: bool = False
+    ) -> Reply:
+        """Send a request and return the reply. Each call of ``described`` makes a new WSGI environment.
+
+        ``has_left`` is whether the client has left before the response. Raise ``InheritedWorld`` in a forked
+        process.
+        """
+        if not self._home.is_here:
+            raise InheritedWorld(self._name)
         environ = described()
+        if has_left:
+            environ[Env.LEFT] = True
         environ[Env.SERVED], environ[Env.AGAIN] = "", again
         if self._world:
             environ[ENV_WORLD] = self._world
@@ -120,10 +138,9 @@ class Caller:
         if last:
             answer = answer.closing()
         later: Again | None = environ.get(Env.AGAIN)
-        # A route that a user added to the app leaves ``Env.AGAIN`` unchanged.
-        if later is not None and later is not again:
+        if later is not None:
             retake = partial(self.take, described, replace(later, aside=True))
-            return Reply(answer, last, again=retake, after=later.after)
+            return Reply(answer, last, again=retake, after=later.after, when=later.when)
         return Reply(answer, last, environ.get(Env.DELIVERY), environ.get(Env.STREAM))
 
     def refuse(self, lost: Unread) -> Reply:

@@ -35,7 +35,7 @@ def detoured(owner: Any, name: str, entry: object, replacing: Replacing) -> Iter
                 method.restore()
 
 
-def _replaced(owner: Any, name: str, replacing: Replacing) -> Any:
+def _replaced(owner: object, name: str, replacing: Replacing) -> object:
     original = getattr(owner, name)
     is_inherited = name not in vars(owner)
     method: Any = replacing(original, lambda: tuple(method.detours))

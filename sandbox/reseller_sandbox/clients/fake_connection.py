@@ -1,7 +1,8 @@
 """In-process imitation of a TCP connection: yields pauses and the bytes of responses.
 
 Pauses are only counted, not waited for. If a pause is longer than the client's timeout, the client gets its
-timeout error immediately. Otherwise it gets its bytes immediately.
+timeout error immediately. Otherwise it gets its bytes immediately. In an event loop, a pause lasts until the
+deadlines within it have passed, so that a deadline of the caller (``asyncio.timeout``) ends the wait.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import io
 import math
 import os
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from threading import Event
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.clients.caller import Reply
@@ -56,12 +59,30 @@ class EndlessWait(RuntimeError):
         )
 
 
-Transmission: TypeAlias = Generator[bytes | Pause, None, None]
+class Hold(Struct, frozen=True):
+    """A wait of ``seconds`` until the next look at a request that the application holds.
+
+    It takes real time, which does not count against the client's timeout.
+    """
+
+    seconds: float = POLL
+
+
+class Stale(Struct, frozen=True):
+    """A mark before a response: the connection ends as soon as the client uses it again."""
+
+
+Transmission: TypeAlias = Generator[bytes | Pause | Hold | Stale, None, None]
 
 
 def endless_silence() -> Transmission:
     """Yield one pause without an end: the server sends nothing."""
     yield Pause(math.inf)
+
+
+def ended() -> Transmission:
+    """Yield nothing: the server has closed the connection."""
+    yield from ()
 
 
 def transmission(reply: Reply) -> Transmission:
@@ -71,6 +92,10 @@ def transmission(reply: Reply) -> Transmission:
     closes the connection earlier.
     """
     while (again := reply.again) is not None:
+        if reply.when is not None:
+            yield from _held(reply.when, again)
+            reply = again()
+            continue
         try:
             yield Pause(reply.after)
         finally:
@@ -79,7 +104,10 @@ def transmission(reply: Reply) -> Transmission:
     if reply.stream is not None:
         yield from _followed(answer, reply.stream)
     else:
-        for step in course(answer.body, reply.delivery or Delivery()):
+        delivery = reply.delivery or Delivery()
+        if delivery.stale:
+            yield Stale()
+        for step in course(answer.body, delivery):
             match step:
                 case bytes():
                     yield head + step
@@ -98,6 +126,27 @@ def transmission(reply: Reply) -> Transmission:
                     return
     if not reply.last:
         yield Pause(math.inf)
+
+
+def _held(when: Callable[[Callable[[], None]], None], again: Callable[..., Reply]) -> Iterator[Hold]:
+    """Yield until the application can handle a request that it holds.
+
+    If the client leaves before, the request still takes effect, on the thread that ends the hold.
+    """
+    ended = Event()
+    when(ended.set)
+    try:
+        while not ended.is_set():
+            yield Hold()
+    except GeneratorExit:
+        when(lambda: _finish(again(has_left=True)))
+        raise
+
+
+def _finish(reply: Reply) -> None:
+    """Let a request take effect whose client has left."""
+    while reply.again is not None:
+        reply = reply.again(has_left=True)
 
 
 def _followed(answer: WireAnswer, stream: Stream) -> Transmission:
@@ -133,6 +182,8 @@ class FakeConnection:
         self._real_time = real_time
         self._about = about
         self._received = bytearray()
+        #: Whether the connection ends as soon as the client uses it again.
+        self.is_stale = False
 
     @property
     def has_ended(self) -> bool:
@@ -154,13 +205,14 @@ class FakeConnection:
 
     async def aread(self, size: int, timeout: float | None) -> bytes:
         """Return up to ``size`` bytes, as ``read`` does, but wait asynchronously."""
-        steps = self._steps(size, timeout)
+        import anyio  # Only httpx calls this method, and httpx requires anyio.
+
+        steps = self._steps(size, timeout, next_deadline)
         while True:
             try:
                 seconds = next(steps)
             except StopIteration as end:
                 return bytes(end.value)
-            import anyio  # Only httpx calls this method, and httpx requires anyio.
 
             await anyio.sleep(seconds)
 
@@ -168,8 +220,13 @@ class FakeConnection:
         """Close the connection and discard further bytes."""
         self._incoming.close()
 
-    def _steps(self, size: int, timeout: float | None) -> Generator[float, None, bytes]:
-        """Yield each number of seconds that the caller must really wait. Return the received bytes."""
+    def _steps(
+        self, size: int, timeout: float | None, deadline: Callable[[], float] = lambda: math.inf
+    ) -> Generator[float, None, bytes]:
+        """Yield each number of seconds that the caller must really wait. Return the received bytes.
+
+        ``deadline`` returns the seconds until the next deadline in the caller's event loop.
+        """
         left = math.inf if timeout is None else timeout
         while not self._received:
             incoming = next(self._incoming, None)
@@ -178,7 +235,16 @@ class FakeConnection:
             if isinstance(incoming, bytes):
                 self._received += incoming
                 continue
+            if isinstance(incoming, Hold):
+                yield incoming.seconds
+                continue
+            if isinstance(incoming, Stale):
+                self.is_stale = True
+                continue
             pause, is_real = incoming.seconds, incoming.real or self._real_time
+            if not is_real:
+                waited = yield from _wait_for_deadlines(min(pause, left), deadline)
+                pause, left = pause - waited, left - waited
             if timeout is not None and pause and pause >= left:
                 if is_real:
                     yield left
@@ -190,10 +256,42 @@ class FakeConnection:
                 while pause > 0:
                     yield min(pause, LONGEST)
                     pause -= LONGEST
-            left -= incoming.seconds
+            left -= incoming.seconds if is_real else pause
         piece = bytes(self._received[:size])
         del self._received[:size]
         return piece
+
+
+def _wait_for_deadlines(seconds: float, deadline: Callable[[], float]) -> Generator[float, None, float]:
+    """Yield real waits until no deadline is within the next ``seconds``. Return the seconds waited."""
+    waited = 0.0
+    while (soon := deadline()) < seconds - waited:
+        # Wait a little longer, so that the event loop has handled the deadline.
+        yield soon + POLL
+        waited += soon + POLL
+    return min(waited, seconds)
+
+
+def next_deadline() -> float:
+    """Return the seconds until the next deadline in the running event loop.
+
+    A deadline is a timer that is not a sleep. It can belong to any task, because a task can wait for others.
+    If the loop hides its timers, return 0, so that pauses really last.
+    """
+    import asyncio  # Import late, because most tests do not need asyncio.
+
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        import anyio
+
+        return max(anyio.current_effective_deadline() - anyio.current_time(), 0.0)
+    timers = getattr(loop, "_scheduled", None)
+    if timers is None:
+        return 0.0
+    wakes = asyncio.futures._set_result_unless_cancelled  # type: ignore[attr-defined]
+    times = [timer.when() for timer in timers if not timer.cancelled() and timer._callback is not wakes]
+    return max(min(times, default=math.inf) - loop.time(), 0.0)
 
 
 class ResponseFile(io.RawIOBase):

@@ -1,7 +1,8 @@
 """A fence around this process: Python refuses to look up or connect to other machines.
 
-The functions of Python that look up names and connect are replaced while a fence stands. So the fence holds
-for every library that opens its sockets in Python. Libraries that open sockets in C, such as pycurl, pass.
+The functions of Python that look up names, connect, and send datagrams are replaced while a fence stands. So
+the fence holds for every library that opens its sockets in Python. Libraries that open sockets in C, such as
+pycurl, pass.
 """
 
 from __future__ import annotations
@@ -53,20 +54,27 @@ def fenced(hosts: Iterable[str], rule: str) -> Iterator[None]:
             (socket, "getaddrinfo", _looked_up),
             (socket, "gethostbyname", _looked_up),
             (socket, "gethostbyname_ex", _looked_up),
+            (socket, "gethostbyaddr", _looked_up),
+            (socket, "getnameinfo", _named),
             # Check this lookup before asyncio runs it in another thread, in which the calling library is
             # unknown.
             (asyncio.BaseEventLoop, "getaddrinfo", _looked_up_by_loop),
+            (asyncio.BaseEventLoop, "getnameinfo", _named_by_loop),
             (socket.socket, "connect", _connected),
             (socket.socket, "connect_ex", _connected),
+            (socket.socket, "sendto", _sent),
+            (socket.socket, "sendmsg", _sent_as_parts),
         ):
             stack.enter_context(detoured(owner, name, fence, _guarding(target)))
         yield
 
 
 def _guarding(target: Target) -> Replacing:
-    def replacing(original: Callable[..., Any], fences: Callable[[], tuple[Any, ...]]) -> Callable[..., Any]:
+    def replacing(
+        original: Callable[..., Any], fences: Callable[[], tuple[Any, ...]]
+    ) -> Callable[..., object]:
         @wraps(original)
-        def guarded(*args: Any, **options: Any) -> Any:
+        def guarded(*args: Any, **options: object) -> object:
             host, port = target(*args, **options)
             host = host.decode("idna") if isinstance(host, bytes) else host
             for fence in fences() if host else ():
@@ -86,25 +94,45 @@ def _guarding(target: Target) -> Replacing:
 _GETADDRINFO = socket.getaddrinfo
 
 
-def _looked_up(host: Any, port: Any = "", *_: Any, **__: Any) -> tuple[Any, Any]:
+def _looked_up(host: object, port: object = "", *_: object, **__: object) -> tuple[object, object]:
     return host, port
 
 
-def _looked_up_by_loop(_: Any, host: Any, port: Any, **__: Any) -> tuple[Any, Any]:
+def _looked_up_by_loop(_: object, host: object, port: object, **__: object) -> tuple[object, object]:
     return host, port
 
 
-def _connected(sock: socket.socket, address: Any) -> tuple[Any, Any]:
+def _named(address: object, *_: object) -> tuple[object, object]:
+    return address[:2] if isinstance(address, tuple) and len(address) > 1 else (None, None)
+
+
+def _named_by_loop(_: object, address: object, *__: object, **___: object) -> tuple[object, object]:
+    return _named(address)
+
+
+def _sent(sock: socket.socket, _: object, *flags_and_address: object) -> tuple[object, object]:
+    """Return the target of ``sendto(bytes, address)`` or ``sendto(bytes, flags, address)``."""
+    return _connected(sock, flags_and_address[-1] if flags_and_address else None)
+
+
+def _sent_as_parts(
+    sock: socket.socket, _: object, __: object = (), ___: int = 0, address: object = None
+) -> tuple[object, object]:
+    """Return the target of ``sendmsg``. Without an address, the socket is connected, which was checked."""
+    return _connected(sock, address)
+
+
+def _connected(sock: socket.socket, address: object) -> tuple[object, object]:
     is_internet = sock.family in (socket.AF_INET, socket.AF_INET6)
     return (address[0], address[1]) if is_internet and isinstance(address, tuple) else (None, None)
 
 
 def _is_here(host: str) -> bool:
-    """Whether ``host`` is localhost, a loopback address, or an unspecified address (``0.0.0.0``)."""
+    """Whether ``host`` is this machine: by name, by a loopback address, or by ``0.0.0.0``."""
     try:
         address = ip_address(host.partition("%")[0])
     except ValueError:
-        return host.lower() == "localhost"
+        return host.lower() in ("localhost", socket.gethostname().lower())
     address = getattr(address, "ipv4_mapped", None) or address
     return address.is_loopback or address.is_unspecified
 

@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import wraps
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -28,10 +29,11 @@ Origin: TypeAlias = tuple[str, str, int]
 
 Others: TypeAlias = Literal["network", "refuse"]
 
-#: Client libraries that can be intercepted. Each library has a module ``with_NAME``. In this module,
+#: Client libraries that can be intercepted. The library requests uses urllib3. Each library has a module
+#: ``with_NAME``. In this module,
 #: ``DETOURS`` are the library's methods that reach the network. ``TRANSPORT`` is the class that sends
 #: requests to a sandbox.
-CLIENTS = ("httpx", "requests", "urllib3", "aiohttp")
+CLIENTS = ("httpx", "httpx2", "urllib3", "aiohttp")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -71,7 +73,7 @@ def intercepting(
         for library in CLIENTS:
             with suppress(ImportError):
                 import_module(library)
-                adapter = import_module(f"reseller_sandbox.clients.with_{library}")
+                adapter = import_module(f"reseller_sandbox.clients.with_{_adapter_of(library)}")
                 interception.transports[library] = transport = adapter.TRANSPORT(sandbox, real_time=real_time)
                 stack.callback(transport.close)
                 for detour in adapter.DETOURS:
@@ -86,12 +88,20 @@ def intercepting(
         yield
 
 
+def _adapter_of(library: str) -> str:
+    """Return the name of the adapter of a library."""
+    is_replaced = library == "urllib3" and find_spec("urllib3.backend") is not None
+    return "urllib3_future" if is_replaced else library
+
+
 def _replacing(library: str, detour: Detour) -> Replacing:
     """Return a function that builds a replacement of the method. The replacement intercepts requests."""
 
-    def replacing(original: Callable[..., Any], known: Callable[[], tuple[Any, ...]]) -> Callable[..., Any]:
+    def replacing(
+        original: Callable[..., object], known: Callable[[], tuple[Any, ...]]
+    ) -> Callable[..., object]:
         @wraps(original)
-        def replaced(self: Any, *args: Any, **options: Any) -> Any:
+        def replaced(self: object, *args: object, **options: object) -> object:
             chosen = _chosen(detour.url_of(self, *args, **options), known())
             if chosen is None:
                 return original(self, *args, **options)

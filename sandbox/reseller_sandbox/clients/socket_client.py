@@ -6,8 +6,9 @@ from functools import partial
 
 import httptools
 
-from reseller_sandbox.clients.caller import Caller, Reply, described
-from reseller_sandbox.clients.fake_connection import FakeConnection, endless_silence, transmission
+from reseller_sandbox.clients.caller import FIRST, Caller, Reply, described
+from reseller_sandbox.clients.fake_connection import FakeConnection, ended, endless_silence, transmission
+from reseller_sandbox.server.delivery import Again
 from reseller_sandbox.server.messages import (
     HEAD_TOO_LONG,
     INCOMPLETE,
@@ -24,10 +25,14 @@ class Socket:
     """Replacement for a socket to a sandbox in this process. It sends each complete request.
 
     The journal records incomplete requests and bytes that are not HTTP, in the same way as with a server.
+    ``first`` is the first attempt to handle a request, ``FIRST_ON_LOOP`` for an asynchronous client.
     """
 
-    def __init__(self, caller: Caller, port: int, scheme: str = "http", *, real_time: bool) -> None:
+    def __init__(
+        self, caller: Caller, port: int, scheme: str = "http", *, real_time: bool, first: Again = FIRST
+    ) -> None:
         self._caller = caller
+        self._first = first
         self._port = port
         #: ``https`` if the client started TLS. The handshake is only imitated, and nothing is encrypted.
         self.scheme = scheme
@@ -44,6 +49,9 @@ class Socket:
 
     def sendall(self, data: bytes) -> None:
         """Parse a piece of a request. If the request is now complete, send it to the sandbox."""
+        if self._connection.is_stale:
+            self._is_refused = True
+            self._connection = FakeConnection(ended())
         if self._is_refused:
             return
         self._sent += data
@@ -51,6 +59,8 @@ class Socket:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:  # The sandbox supports no other protocol.
             return
+        except httptools.HttpParserCallbackError as error:  # The sandbox raised it, not the parser.
+            raise error.__context__ or error from None
         except httptools.HttpParserError as error:
             reason = str(error.__cause__ or error.__context__ or error)
             self._refuse(Unread.of(bytes(self._sent), malformed(reason)), "A request that is not HTTP")
@@ -93,7 +103,7 @@ class Socket:
         else:
             body = bytes(self._body)
             parts = method, self.scheme, self._port, self._target, self._headers, body
-            self._receive(self._caller.take(partial(described, *parts)), about)
+            self._receive(self._caller.take(partial(described, *parts), self._first), about)
 
     def read(self, size: int, timeout: float | None) -> bytes:
         """Return the next bytes of the response, as ``FakeConnection.read`` does."""

@@ -6,7 +6,7 @@ Only the address of a request changes. So faults raise aiohttp's own exceptions,
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import aiohttp
@@ -39,9 +39,20 @@ class SandboxConnector(aiohttp.TCPConnector):
 
     async def connect(self, req: aiohttp.ClientRequest, traces: Any, timeout: Any) -> Any:
         """Return a connection to the sandbox's server. The ``Host`` header is unchanged."""
+        shown, response_class = req.url, req.response_class
+
+        def response(*args: Any, request_info: aiohttp.RequestInfo, **options: Any) -> aiohttp.ClientResponse:
+            method, headers, real = request_info.method, request_info.headers, request_info.real_url
+            asked = aiohttp.RequestInfo(shown, method, headers, real)
+            return response_class(*args, request_info=asked, **options)
+
         req.url = URL(self._sandbox.url + req.url.raw_path_qs, encoded=True)
         req.proxy = None
-        return await _CONNECT(self, req, traces, timeout)
+        connection = await _CONNECT(self, req, traces, timeout)
+        # The path keeps the prefix of a fork. ``request_info`` and traces show the client's address.
+        req.url = URL(f"{shown.origin()}{req.url.raw_path_qs}", encoded=True)
+        req.response_class = cast(type[aiohttp.ClientResponse], response)
+        return connection
 
 
 class Connectors:
@@ -49,7 +60,7 @@ class Connectors:
 
     def __init__(self, sandbox: AnySandbox, *, real_time: bool = False) -> None:  # noqa: ARG002
         self._sandbox = sandbox
-        self._of: WeakKeyDictionary[Any, SandboxConnector] = WeakKeyDictionary()
+        self._of: WeakKeyDictionary[object, SandboxConnector] = WeakKeyDictionary()
 
     def connector(self) -> SandboxConnector:
         """Return the connector of the running event loop."""

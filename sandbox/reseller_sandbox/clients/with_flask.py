@@ -53,7 +53,7 @@ class SignedClient(FlaskClient):
         self._prefix = sandbox.header_prefix
         self._interfaces = sandbox.interfaces
 
-    def open(self, *args: Any, **kwargs: Any) -> Any:
+    def open(self, *args: object, **kwargs: Any) -> Any:
         """Sign and send a request. The parameters are those of Flask's test client."""
         __tracebackhide__ = True
         try:

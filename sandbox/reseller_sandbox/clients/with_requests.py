@@ -12,7 +12,7 @@ from requests import PreparedRequest
 from requests.adapters import DEFAULT_POOLSIZE, HTTPAdapter
 from urllib3 import HTTPConnectionPool
 
-from reseller_sandbox.clients.caller import AnySandbox, Detour
+from reseller_sandbox.clients.caller import AnySandbox
 from reseller_sandbox.clients.with_urllib3 import SandboxPoolManager
 
 
@@ -34,7 +34,7 @@ class SandboxAdapter(HTTPAdapter):
         self._pools = SandboxPoolManager(sandbox, real_time=real_time, maxsize=DEFAULT_POOLSIZE)
 
     def get_connection_with_tls_context(
-        self, request: PreparedRequest, *_: Any, **__: Any
+        self, request: PreparedRequest, *_: object, **__: object
     ) -> HTTPConnectionPool:
         """Return the pool of connections to the sandbox."""
         return self._pools.connection_from_url(str(request.url))
@@ -43,14 +43,3 @@ class SandboxAdapter(HTTPAdapter):
         """Close every connection."""
         super().close()
         self._pools.close()
-
-
-TRANSPORT = SandboxAdapter
-DETOURS = (
-    Detour(
-        HTTPAdapter,
-        "get_connection_with_tls_context",
-        lambda _, request, *__, **___: str(request.url),
-        lambda transport, _, request, *__, **___: transport.get_connection_with_tls_context(request),
-    ),
-)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import urllib3.util.wait
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
@@ -18,17 +18,18 @@ from urllib3.util import parse_url
 from reseller_sandbox.clients.caller import PORTS, AnySandbox, Caller, Detour, server_of
 from reseller_sandbox.clients.fake_connection import ResponseFile
 from reseller_sandbox.clients.socket_client import Socket
+from reseller_sandbox.clients.urllib3_requests import url_of
 from reseller_sandbox.remote import HttpTransport, trust
+from reseller_sandbox.values.processes import HomeProcess
+
+if TYPE_CHECKING:
+    from urllib3 import BaseHTTPResponse  # not in versions before 2.0
 
 #: The exception that urllib3 raises in versions before 2.0, for a socket without a descriptor.
 _NO_DESCRIPTOR: type[Exception] = getattr(urllib3.util.wait, "NoWayToWaitForSocketError", OSError)
 
 #: The original method by which urllib3 reaches the network. An interception does not replace this reference.
-_FROM_HOST = PoolManager.connection_from_host
-
-#: Pool options that are taken from the client's own pool manager during an interception. Its other options,
-#: about certificates and sockets, do not apply to a sandbox.
-_KEPT = ("timeout", "retries", "maxsize", "block", "headers")
+_URLOPEN = HTTPConnectionPool.urlopen
 
 
 class SandboxPoolManager(PoolManager):
@@ -53,46 +54,42 @@ class SandboxPoolManager(PoolManager):
         )
         kinds: dict[str, Any] = {scheme: partial(pool, scheme) for scheme in PORTS}
         self.pool_classes_by_scheme = kinds
+        self._home = HomeProcess()
 
     def connection_from_host(
         self,
         host: str | None,
         port: int | None = None,
         scheme: str | None = "http",
-        pool_kwargs: dict[str, Any] | None = None,
+        pool_kwargs: dict[str, object] | None = None,
     ) -> HTTPConnectionPool:
         """Return the pool of connections to the sandbox for a host."""
-        return _FROM_HOST(self, host, port, scheme, pool_kwargs)
+        if not self._home.is_here:
+            self.clear()  # The inherited connections belong to the parent process.
+            self._home = HomeProcess()
+        return super().connection_from_host(host, port, scheme, pool_kwargs)
 
     def close(self) -> None:
         """Close every connection."""
         self.clear()
 
 
-def _url_of(
-    _: PoolManager, host: str, port: int | None = None, scheme: str | None = "http", *__: Any, **___: Any
-) -> str:
-    return f"{scheme or 'http'}://{f'[{host}]' if ':' in host.strip('[]') else host}" + (
-        f":{port}" if port else ""
-    )
+def _urlopen(
+    transport: SandboxPoolManager, pool: HTTPConnectionPool, method: str, url: str, *args: Any, **options: Any
+) -> BaseHTTPResponse:
+    """Send a request of the client's ``pool`` to the sandbox.
 
-
-def _pool_of(
-    transport: SandboxPoolManager,
-    manager: PoolManager,
-    host: str,
-    port: int | None = None,
-    scheme: str | None = "http",
-    pool_kwargs: dict[str, Any] | None = None,
-) -> HTTPConnectionPool:
-    options = {**manager.connection_pool_kw, **(pool_kwargs or {})}
-    return transport.connection_from_host(
-        host, port, scheme, {name: options[name] for name in _KEPT if name in options}
-    )
+    The pool's options about certificates and sockets do not apply to a sandbox.
+    """
+    target = parse_url(url_of(pool, method, url))
+    kept = {name: getattr(pool, name) for name in ("timeout", "retries", "block", "headers")}
+    kept["maxsize"] = pool.pool.maxsize if pool.pool is not None else 1
+    own = transport.connection_from_host(target.host, target.port, target.scheme, kept)
+    return own.urlopen(method, parse_url(url).request_uri if parse_url(url).scheme else url, *args, **options)
 
 
 TRANSPORT = SandboxPoolManager
-DETOURS = (Detour(PoolManager, "connection_from_host", _url_of, _pool_of),)
+DETOURS = (Detour(HTTPConnectionPool, "urlopen", url_of, _urlopen),)
 
 
 def _pool_in_process(
@@ -110,7 +107,7 @@ def _pool_in_process(
         def is_connected(self) -> bool:
             return self.sock is not None and not self.sock.has_ended
 
-    pool = HTTPConnectionPool(host, port, **options)
+    pool = _Pool(host, port, **options)
     pool.scheme, pool.ConnectionCls = scheme, Connection
     return pool
 
@@ -118,7 +115,10 @@ def _pool_in_process(
 def _pool_of_server(
     server: HttpTransport, scheme: str, host: str, port: int, **options: Any
 ) -> HTTPConnectionPool:
-    """Return a pool of connections over sockets to the sandbox's server."""
+    """Return a pool of connections over sockets to the sandbox's server.
+
+    The pool has the host and the port that the client requested. Only its connections have others.
+    """
     address = parse_url(server.url)
     kind: Any = HTTPConnection
     if address.scheme == "https":
@@ -127,22 +127,37 @@ def _pool_of_server(
         kind, options = HTTPSConnection, {**options, "ssl_context": context}
 
     class Connection(kind):  # type: ignore[misc]  # HTTPConnection or HTTPSConnection
+        def __init__(self, host: str, port: int, **options: object) -> None:  # noqa: ARG002
+            super().__init__(address.host, address.port, **options)
+
         def connect(self) -> None:
             """Connect. Verify the certificate even if the client's URL begins with ``http:``."""
             if scheme == "http":
                 self.cert_reqs = "CERT_REQUIRED"
             super().connect()
 
-        def putrequest(self, method: str, url: str, skip_host: bool = False, **options: Any) -> None:
+        def putrequest(self, method: str, url: str, skip_host: bool = False, **options: object) -> None:
             """Begin a request. The ``Host`` header has the host of the URL that the client requested."""
             super().putrequest(method, server.prefix + url, skip_host=True, **options)
             if not skip_host:
-                self.putheader("Host", host if port == PORTS[scheme] else f"{host}:{port}")
+                name = f"[{host}]" if ":" in host else host
+                self.putheader("Host", name if port == PORTS[scheme] else f"{name}:{port}")
 
-    pools = HTTPSConnectionPool if address.scheme == "https" else HTTPConnectionPool
-    pool = pools(str(address.host), address.port, **options)
-    pool.ConnectionCls = Connection
+    pool = (_SecurePool if address.scheme == "https" else _Pool)(host, port, **options)
+    pool.scheme, pool.ConnectionCls = scheme, Connection
     return pool
+
+
+class _Pool(HTTPConnectionPool):
+    """Pool of connections to a sandbox, which no interception affects."""
+
+    def urlopen(self, *args: Any, **options: Any) -> Any:
+        """Send a request, as urllib3 does."""
+        return _URLOPEN(self, *args, **options)
+
+
+class _SecurePool(_Pool, HTTPSConnectionPool):
+    """The same pool with TLS."""
 
 
 class _SocketOfHTTPClient(Socket):
@@ -156,11 +171,15 @@ class _SocketOfHTTPClient(Socket):
         """Raise an error, because there is no descriptor. urllib3 before 2 then keeps the connection."""
         raise _NO_DESCRIPTOR("a connection within this process has no descriptor")
 
+    def shutdown(self, _: int) -> None:
+        """End the response, as ``HTTPResponse.shutdown`` of urllib3 does from another thread."""
+        self._connection.leave()
+
     def settimeout(self, timeout: float | None) -> None:
         """Set the timeout in seconds for each read of a response."""
         self._timeout = timeout
 
-    def makefile(self, *_: Any) -> io.BufferedReader:
+    def makefile(self, *_: object) -> io.BufferedReader:
         """Return the response as a file."""
         self._readers += 1
         return io.BufferedReader(ResponseFile(lambda size: self.read(size, self._timeout), self._done))

@@ -38,6 +38,11 @@ class AnswerRecord(Result, frozen=True, kw_only=True):
     body: Any
     content_type: str | None
     sequence: tuple[Mapping[str, Any], ...]
+    entry: str | None
+    exists: bool | None
+    save: Any
+    delete: bool
+    saved: Mapping[str, Any] | None
     matched: int
 
 
@@ -59,18 +64,18 @@ class Answers(Keyed[AnswerRecord]):
     'get-dns-zones-zone'
     """
 
-    @read()
+    @read("GET answers")
     def list(self) -> AnswerList:
         """Return every answer in order. Each answer has the number of requests that received the answer."""
         answers = self._world.snapshot.answers
         return AnswerList(answers=tuple(_record(name, answer) for name, answer in answers.items()))
 
-    @read(UNKNOWN_ANSWER)
+    @read("GET answers/{name}", UNKNOWN_ANSWER)
     def get(self, name: AnswerName, /) -> AnswerRecord:
         """Return one answer."""
         return _record(name, self._answer(name))
 
-    @write(ANSWER_EXISTS)
+    @write("POST answers", ANSWER_EXISTS)
     def add(
         self,
         path: canned.Path,
@@ -83,8 +88,17 @@ class Answers(Keyed[AnswerRecord]):
         body: canned.Body = None,
         content_type: canned.MediaType = None,
         sequence: canned.Responses = (),
+        entry: canned.Entry = None,
+        exists: canned.Exists = None,
+        save: canned.Save = None,
+        delete: canned.Delete = False,
+        saved: canned.Saved = None,
     ) -> AnswerRecord:
-        """Add an answer after the existing answers. Return the new answer."""
+        """Add an answer after the existing answers. Return the new answer.
+
+        To let a client read what it wrote, give several answers the same ``entry``: one with ``save``, one
+        with ``{entry}`` or ``{entries}`` in its body, and one with ``delete``.
+        """
         new = {
             "path": path,
             "method": method,
@@ -94,6 +108,11 @@ class Answers(Keyed[AnswerRecord]):
             "body": body,
             "content_type": content_type,
             "sequence": sequence or None,
+            "entry": entry,
+            "exists": exists,
+            "save": save,
+            "delete": delete,
+            "saved": saved,
         }
         answer, answers = self._read(new), self._world.snapshot.answers
         if name in answers:
@@ -102,7 +121,7 @@ class Answers(Keyed[AnswerRecord]):
             raise Refused(INVALID_PARAMETER, problems=f"a world has at most {MOST_ANSWERS} answers")
         return self._set(name or canned.free_name(answer.method, answer.path, answers), answer)
 
-    @write(UNKNOWN_ANSWER)
+    @write("PATCH answers/{name}", UNKNOWN_ANSWER)
     def change(self, name: AnswerName, /, changes: Record) -> AnswerRecord:
         """Change parts of an answer. The answer keeps its position and its count of requests.
 
@@ -129,14 +148,14 @@ class Answers(Keyed[AnswerRecord]):
             raise Refused(UNKNOWN_ANSWER, answer=name[:80], known=names_phrase(answers, "answers"))
         return answers[name]
 
-    def _read(self, answer: Mapping[str, Any]) -> CannedAnswer:
+    def _read(self, answer: Mapping[str, object]) -> CannedAnswer:
         """Validate ``answer``, and convert it to a ``CannedAnswer``. Refuse with ``invalid_parameter``."""
         try:
             return read_answer(answer, self._local.words)
         except Within as wrong:
             raise refused(wrong.problems) from None
 
-    @write(UNKNOWN_ANSWER)
+    @write("DELETE answers/{name}", UNKNOWN_ANSWER)
     def remove(self, name: AnswerName, /) -> AnswerList:
         """Remove one answer. Return the remaining answers."""
         self._answer(name)
@@ -144,7 +163,7 @@ class Answers(Keyed[AnswerRecord]):
         self._world.change(answers={key: answer for key, answer in answers.items() if key != name})
         return self.list()
 
-    @write()
+    @write("DELETE answers")
     def clear(self) -> AnswerList:
         """Remove every answer."""
         self._world.change(answers={})

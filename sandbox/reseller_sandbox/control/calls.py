@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
-from typing import Any
 
 from reseller_sandbox.control.resource import Operation
 
 
-def command(operation: Operation, arguments: Mapping[str, Any], world: str = "") -> str:
+def command(operation: Operation, arguments: Mapping[str, object], world: str = "") -> str:
     """Return the shell command that calls ``operation``. Without ``world``, it acts on the default world."""
     words = ["reseller-sandbox", *operation.id.replace("_", "-").split(".")]
     if world:
@@ -28,7 +27,7 @@ def command(operation: Operation, arguments: Mapping[str, Any], world: str = "")
     return shlex.join(words)
 
 
-def word(value: Any) -> str:
+def word(value: object) -> str:
     """Return a JSON value as a word of a command. An object of plain texts becomes NAME=VALUE pairs."""
     if isinstance(value, str):
         return value
@@ -38,7 +37,7 @@ def word(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def python(operation: Operation, arguments: Mapping[str, Any], sandbox: str) -> str:
+def python(operation: Operation, arguments: Mapping[str, object], sandbox: str) -> str:
     """Return the Python call of ``operation``. ``sandbox`` is the expression for the world.
 
     After a missing argument, each argument is given by name.

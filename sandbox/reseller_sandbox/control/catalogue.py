@@ -22,22 +22,32 @@ from reseller_sandbox.control.worlds import Branches, History, Recording, Snapsh
 
 
 class HealthRecord(Result, frozen=True, kw_only=True):
-    """The status of the sandbox (always ``ok``), and the name and the clock of the world."""
+    """The status of the sandbox (always ``ok``), the name and the clock of the world, and the header prefix.
+
+    The headers that sign a request begin with ``header_prefix``, which is a setting of the server.
+    """
 
     status: str
     world: str
     now: datetime
     frozen: bool
+    header_prefix: str
 
 
 class Health(Resource):
     """Whether the sandbox answers requests."""
 
-    @read()
+    @read("GET health")
     def show(self) -> HealthRecord:
-        """Return the status of the sandbox, and the name and the clock of the world."""
+        """Return the status of the sandbox, the name and the clock of the world, and the header prefix."""
         world = self._world
-        return HealthRecord(status="ok", world=world.name, now=world.now(), frozen=world.clock.frozen)
+        return HealthRecord(
+            status="ok",
+            world=world.name,
+            now=world.now(),
+            frozen=world.clock.frozen,
+            header_prefix=self._local.worlds.header_prefix,
+        )
 
 
 class Resources:

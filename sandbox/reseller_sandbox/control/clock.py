@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice
-from typing import Annotated, Any, Literal, Required, TypedDict, cast
+from typing import Annotated, Any, Literal, Required, TypedDict, Unpack, cast
 
+from dateutil.relativedelta import relativedelta
 from msgspec.structs import replace
 
 from reseller_sandbox import refusals
@@ -17,6 +18,7 @@ from reseller_sandbox.control.results import (
     RegistryEventRecord,
     Result,
     Since,
+    changed_by,
     event_record,
     record_of,
 )
@@ -28,7 +30,7 @@ from reseller_sandbox.registry.state import Draft, State, own_order
 from reseller_sandbox.registry.third_parties import find_account
 from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.values.clock import later, real_now, wire
-from reseller_sandbox.values.kinds import Instant, Length, Switch, Text, choice, either, whole
+from reseller_sandbox.values.kinds import DAY, Instant, Length, Switch, Text, choice, either, whole
 from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.values.parameters import record
 from reseller_sandbox.worlds import World
@@ -68,10 +70,23 @@ Until = Annotated[
 ]
 
 
-#: The largest ``days`` of ``clock.advance``.
+#: The longest time in one unit that ``clock.advance`` adds, in days.
 MOST_DAYS = 36_500
 
 
+class TimeUnits(TypedDict, total=False):
+    """The time to add in units, such as ``days=1, hours=12``. Months and years follow the calendar."""
+
+    seconds: Annotated[int, whole(1, MOST_DAYS * DAY), "The time to add, in seconds."]
+    minutes: Annotated[int, whole(1, MOST_DAYS * DAY // 60), "The time to add, in minutes."]
+    hours: Annotated[int, whole(1, MOST_DAYS * 24), "The time to add, in hours."]
+    days: Annotated[int, whole(1, MOST_DAYS), "The time to add, in days."]
+    weeks: Annotated[int, whole(1, MOST_DAYS // 7), "The time to add, in weeks."]
+    months: Annotated[int, whole(1, MOST_DAYS // 30), "The time to add, in months of the calendar."]
+    years: Annotated[int, whole(1, MOST_DAYS // 365), "The time to add, in years of the calendar."]
+
+
+@changed_by(now="clock.set or clock.advance", frozen="clock.freeze or clock.run")
 class ClockState(Result, frozen=True, kw_only=True):
     """The time on a clock, and whether the clock is frozen."""
 
@@ -135,24 +150,24 @@ class Clock(Resource):
         """Whether the clock moves only when you move it."""
         return self.show().frozen
 
-    @read()
+    @read("GET clock")
     def show(self) -> ClockState:
         """Return the time on the clock, and whether the clock is frozen."""
         return ClockState(now=self._world.now(), frozen=self._world.clock.frozen)
 
-    @write()
+    @write("POST clock/freeze")
     def freeze(self) -> ClockState:
         """Stop the clock. Afterwards the clock moves only when you move it."""
         self._world.change(clock=self._world.clock.freeze())
         return self.show()
 
-    @write()
+    @write("POST clock/run")
     def run(self) -> ClockState:
         """Let the clock run at the speed of the machine's clock."""
         self._world.change(clock=self._world.clock.run())
         return self.show()
 
-    @write(SET_BACK, long=True, synonyms=("travel", "move_to", "jump"))
+    @write("POST clock/set", SET_BACK, long=True)
     def set(self, to: Instant, *, limit: Listed = 1000) -> ClockMove:
         """Set the clock to an instant that is not before the world's current time.
 
@@ -173,45 +188,52 @@ class Clock(Resource):
         return replace(move, frozen=self.run().frozen)
 
     @write(
+        "POST clock/advance",
         SET_BACK,
         refusals.NOTHING_DUE,
         refusals.NOT_HELD,
         INVALID_NAME,
         refusals.UNKNOWN_ACCOUNT,
         long=True,
-        synonyms=("forward", "move", "tick", "sleep", "skip"),
     )
     def advance(
         self,
         by: Length | None = None,
         *,
-        days: Annotated[int, whole(1, MOST_DAYS)] | None = None,
         to: Instant | None = None,
         until: Until | None = None,
         dry_run: Switch = False,
         limit: Listed = 1000,
+        **units: Unpack[TimeUnits],
     ) -> ClockMove:
         """Move the clock forward. Every event that comes due happens at its own time.
 
-        Pass exactly one of ``by``, ``days``, ``to`` and ``until``.
+        Pass exactly one of these: ``by``, units of time such as ``days``, ``to``, or ``until``. Several units
+        add up.
 
         Args:
-            by: The time to add: ``P30D``, ``90m``, or a number of seconds.
-            days: The time to add, in days.
+            by: The time to add: ``30d``, ``1mo``, ``90m``, ``P30D``, or a number of seconds.
             to: The instant to move to.
             until: The event to stop at. ``next`` is the next due event. To stop when a domain reaches a
                 stage, set ``domain`` and ``stage`` (in a shell: ``domain=shop.com,stage=overdue``). To stop
                 at a kind of event, set ``event``. You can add ``domain`` or ``account`` to ``event``.
             dry_run: Whether to only predict the events, without moving the clock.
         """
-        if [by, days, to, until].count(None) != 3:
-            problem = "clock.advance takes exactly one of by, days, to and until"
+        if [by, units or None, to, until].count(None) != 3:
+            known = ", ".join(TimeUnits.__annotations__)
+            problem = f"clock.advance takes exactly one of by, units ({known}), to and until"
             raise Refused(INVALID_PARAMETER, problems=problem)
         world = self._world
-        distance = by if days is None else timedelta(days=days)
-        return _clock_move(world, _advance_of(world.state, distance, to, until), limit, dry_run=dry_run)
+        if until is not None:
+            advance = _advance_until(world.state, until)
+        elif to is not None:
+            advance = travel_to(lambda _: cast(datetime, to))
+        else:
+            distance = by if by is not None else relativedelta(**cast(Any, units))
+            advance = travel_to(lambda now: _later(now, distance))
+        return _clock_move(world, advance, limit, dry_run=dry_run)
 
-    @read(INVALID_NAME, long=True)
+    @read("GET clock/due", INVALID_NAME, long=True)
     def due(
         self, *, limit: Annotated[int, whole(1, MOST_DUE)] = 100, domain: Text | None = None
     ) -> DueEvents:
@@ -223,7 +245,8 @@ class Clock(Resource):
             limit: Largest number of events to list.
             domain: Domain name. List only events of this name.
         """
-        snapshot = self._world.present()
+        world = self._world
+        snapshot = world.present()
         calendar = (
             snapshot.state.calendar if domain is None else timers.about(snapshot.state, parse_name(domain))
         )
@@ -236,10 +259,10 @@ class Clock(Resource):
         return DueEvents(
             now=snapshot.clock.now(),
             total=len(snapshot.state.calendar),
-            due=tuple(event_record(snapshot.state, event) for event in events),
+            due=tuple(event_record(snapshot.state, event, world.secrecy) for event in events),
         )
 
-    @stream()
+    @stream("GET clock/watch")
     def watch(self, *, since: Since | None = None, per_second: PerSecond | None = None) -> Subscription[Tick]:
         """Yield a record when the clock moves, stops or starts, and when an event comes due."""
         world = self._world
@@ -258,7 +281,8 @@ def _tick(world: World, event: Event) -> Tick:
         event,
         now=changed.get("clock.now", event.at),
         frozen=changed.get("clock.frozen", world.clock.frozen),
-        registry_event=event.registry_event and event_record(world.state, event.registry_event),
+        registry_event=event.registry_event
+        and event_record(world.state, event.registry_event, world.secrecy),
     )
 
 
@@ -269,16 +293,12 @@ def _clock_move(world: World, advance: Advance, limit: int, *, dry_run: bool = F
         frozen=snapshot.clock.frozen,
         dry_run=dry_run,
         total=len(events),
-        events=tuple(event_record(snapshot.state, event) for event in events[:limit]),
+        events=tuple(event_record(snapshot.state, event, world.secrecy) for event in events[:limit]),
     )
 
 
-def _advance_of(state: State, by: Any, instant: Any, until: Any) -> Advance:
-    """Return the ``Advance`` for a duration, an instant or an event. Only one of the three is set."""
-    if by is not None:
-        return travel_to(lambda now: _later(now, by))
-    if instant is not None:
-        return travel_to(lambda _: instant)
+def _advance_until(state: State, until: Any) -> Advance:
+    """Return the advance to the event ``until``, a value of the kind ``Until``."""
     if until == "next":
         return to_next_due
     domain, account = until.get("domain"), until.get("account")
@@ -294,7 +314,7 @@ def _later(now: datetime, by: Any) -> datetime:
     try:
         return later(now, by)
     except ValueError as error:
-        raise Refused(INVALID_PARAMETER, problems=f"the parameter by is too large: {error}") from None
+        raise Refused(INVALID_PARAMETER, problems=f"the time to add is too long: {error}") from None
 
 
 def _order(state: State, name: str, account: str | None) -> Order:

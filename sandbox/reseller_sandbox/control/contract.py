@@ -23,6 +23,7 @@ from reseller_sandbox.values.parameters import refused
 from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.values.text_checks import nearest
 from reseller_sandbox.worlds.journal import Tally
+from reseller_sandbox.worlds.redact import plain
 
 #: For each item, at most this many requests are listed: the first that exercised the item.
 MOST_REQUESTS = 3
@@ -60,13 +61,13 @@ class Assumptions(Keyed[Assumption]):
         """Return the value of an assumption. Raise KeyError for an unknown name."""
         return self.list()[name]
 
-    @read()
+    @read("GET assumptions")
     def list(self) -> AssumptionList:
         """Return every assumption with its value, default, accepted values and meaning."""
         catalogue = assumptions.catalogue(self._world.assumptions)
-        return AssumptionList(assumptions=tuple(Assumption(**fields) for fields in catalogue))
+        return AssumptionList(assumptions=tuple(Assumption(**plain(fields)) for fields in catalogue))
 
-    @write()
+    @write("POST assumptions/set")
     def set(
         self,
         assume: Record | None = None,
@@ -115,7 +116,7 @@ class AdviceReport(Result, frozen=True, kw_only=True):
 class Advice(Resource):
     """Findings about requests that would lose money, names or secrets in production."""
 
-    @read(long=True)
+    @read("GET advice", long=True)
     def list(self) -> AdviceReport:
         """Return the findings. Each finding lists the requests that show the problem."""
         transport = self._local
@@ -165,11 +166,11 @@ class GapList(Result, frozen=True, kw_only=True):
 class Coverage(Resource):
     """The share of the contract that your requests have exercised.
 
-    The contract consists of operations, errors, stages, transitions, events, faults and assumptions. Coverage
-    survives a rewind, a reset, and the removal of old requests from the journal.
+    The contract consists of operations, errors, stages, transitions, events, faults, assumptions and
+    situations. Coverage survives a rewind, a reset, and the removal of old requests from the journal.
     """
 
-    @read(long=True)
+    @read("GET coverage", long=True)
     def show(
         self, *, operation: OperationPattern | None = None, everywhere: Everywhere = False
     ) -> CoverageSummary:
@@ -178,7 +179,7 @@ class Coverage(Resource):
         items = _covered_items(self._local.worlds.contract(), tally, operation)
         return CoverageSummary(canned=tally.canned, **summary(items))
 
-    @read(long=True)
+    @read("GET coverage/items", long=True)
     def items(
         self,
         *,
@@ -197,7 +198,7 @@ class Coverage(Resource):
         items = _covered_items(contract, _exercised(self._local, everywhere), operation, seen)
         return CoverageItems(items=tuple(item for item in items if area in (None, item.area)))
 
-    @read(long=True)
+    @read("GET coverage/missing", long=True)
     def missing(
         self,
         *,
@@ -212,7 +213,7 @@ class Coverage(Resource):
         listed = [gap for gap in gaps.missing(items, contract) if area in (None, gap.area)]
         return GapList(gaps=tuple(listed[:limit]), total=len(listed))
 
-    @write()
+    @write("DELETE coverage")
     def clear(self, *, everywhere: Everywhere = False) -> CoverageSummary:
         """Reset the coverage of this world. Return the new coverage."""
         transport = self._local

@@ -23,6 +23,7 @@ from reseller_sandbox.control.results import (
 from reseller_sandbox.refusals import INVALID_NAME
 from reseller_sandbox.registry.state import State
 from reseller_sandbox.registry.zones import parse_name
+from reseller_sandbox.server.secrecy import Secrecy
 from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.kinds import TEXT, choice, whole
 from reseller_sandbox.values.patterns import Glob
@@ -180,8 +181,8 @@ class LocalSubscription(Subscription[T]):
 class Events(Resource):
     """Every event of this world: requests, control calls, timers and scheduled actions."""
 
-    @read(INVALID_NAME, long=True, synonyms=("list", "search", "show"))
-    def find(
+    @read("GET events", INVALID_NAME, long=True)
+    def list(
         self,
         *,
         since: Since = 0,
@@ -212,11 +213,11 @@ class Events(Resource):
             and matches(event)
         ]
         state = world.state
-        listed = tuple(_log_record(event, state) for event in deque(matching, limit))
+        listed = tuple(_log_record(event, state, world.secrecy) for event in deque(matching, limit))
         dropped = log.dropped + max(world.journal.dropped - len(world.journal.requests.older), 0)
         return EventList(events=listed, matching=len(matching), kept=len(events), dropped=dropped)
 
-    @stream(INVALID_NAME)
+    @stream("GET events/follow", INVALID_NAME)
     def follow(
         self,
         *,
@@ -226,9 +227,11 @@ class Events(Resource):
     ) -> Subscription[LogRecord]:
         """Yield each matching event as it happens."""
         world, key = self._world, f"events {sorted(filters.items())}"
-        return event_stream(
-            key, world, _matcher(**filters), lambda event: _log_record(event, world.state), since, per_second
-        )
+
+        def record(event: Event) -> LogRecord:
+            return _log_record(event, world.state, world.secrecy)
+
+        return event_stream(key, world, _matcher(**filters), record, since, per_second)
 
 
 def event_stream(
@@ -285,12 +288,12 @@ def _domains(event: Event) -> Iterator[str]:
     yield from event.effect.get("domains", ())
 
 
-def _log_record(event: Event, state: State) -> LogRecord:
+def _log_record(event: Event, state: State, secrecy: Secrecy) -> LogRecord:
     return record_of(
         LogRecord,
         event,
-        registry_event=event.registry_event and event_record(state, event.registry_event),
-        parameters=redact.masked(redact.plain(event.parameters)),
-        changed=setting_records(event.changed),
-        effect=redact.plain(event.effect),
+        registry_event=event.registry_event and event_record(state, event.registry_event, secrecy),
+        parameters=redact.masked(redact.plain(event.parameters), secrecy),
+        changed=setting_records(event.changed, secrecy),
+        effect=redact.masked(redact.plain(event.effect), secrecy),
     )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from decimal import Decimal
+from http import HTTPStatus
 from pathlib import Path
-from typing import Any
 
 from reseller_sandbox.control.catalogue import Resources
-from reseller_sandbox.control.faults import FaultRecord
+from reseller_sandbox.control.events import MOST
+from reseller_sandbox.control.faults import NEVER_APPLIED, FaultRecord
 from reseller_sandbox.control.journal import RequestRecord
 from reseller_sandbox.control.simulate import ScheduledRecord
+from reseller_sandbox.recording import open_command
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import wire
+from reseller_sandbox.values.matching import OK
 
 #: A report lists the latest requests, at most this many.
 LAST = 5
@@ -49,17 +52,25 @@ def world_settings(sandbox: Resources, world: str) -> list[tuple[str, list[str]]
 
 
 def idle_faults(sandbox: Resources, *, besides: Collection[str] = ()) -> Iterator[str]:
-    """Yield a line for each fault that was never applied, except the faults named in ``besides``."""
+    """Yield a line for each fault that was never applied, except the faults named in ``besides``.
+
+    Faults that were removed count, too.
+    """
+    words = "was never applied, requests matched:"
+    for event in sandbox.events.list(kind="control", name="*faults.*", limit=MOST).events:
+        for name, matched in event.effect.get(NEVER_APPLIED, {}).items():
+            if name not in besides:
+                yield f"the fault {name}, which was removed, {words} {matched}"
     for fault in sandbox.faults.list().faults:
         if not fault.applied and fault.name not in besides:
-            yield f"the fault {_named(fault)} was never applied, requests matched: {fault.matched}"
+            yield f"the fault {_named(fault)} {words} {fault.matched}"
 
 
 def _lines(sandbox: Resources, world: str, file: Path | None) -> Iterator[str]:
     for title, lines in world_settings(sandbox, world):
         for number, line in enumerate(lines):
             yield f"{title if not number else '':10}{line}"
-    latest = sandbox.journal.find(limit=LAST)
+    latest = sandbox.journal.list(limit=LAST)
     count = f"the last {LAST} of {latest.matching}" if latest.matching > LAST else f"{latest.matching}"
     yield f"requests  {count if latest.matching else 'none'}"
     for request in latest.requests:
@@ -71,23 +82,34 @@ def _lines(sandbox: Resources, world: str, file: Path | None) -> Iterator[str]:
         except OSError as problem:
             yield f"open it   not possible, because the recording cannot be written: {problem}"
         else:
-            yield f"open it   reseller-sandbox recording open {file}"
+            yield f"open it   {open_command(file)}"
 
 
 def _request(record: RequestRecord) -> Iterator[str]:
     paid = f", {record.account} {_payment(record.charged)}" if record.charged else ""
     applied = f", fault {record.fault} ({record.fault_kind})" if record.fault else ""
-    done = ", though it was carried out" if record.carried_out and record.outcome != "ok" else ""
+    done = ", though it was carried out" if record.carried_out and record.outcome != OK else ""
     outcome = f"{int(record.status)} {record.outcome}" if record.status else "no response"
     sent = f"{record.request.method} {record.request.target[:_LONGEST]}"
-    yield f"  {record.id:5}{sent}: {outcome}{done}{applied}{paid}"
+    message = _message(record)
+    yield f"  {record.id:5}{sent}: {outcome}{message and f' ({message})'}{done}{applied}{paid}"
     if record.request.ignored:
         yield f"       ignored: {', '.join(record.request.ignored)}"
+    if record.refusal is not None and record.refusal.allowed:
+        when = f" (from {wire(record.refusal.allowed_at)} on)" if record.refusal.allowed_at else ""
+        yield f"       possible: {record.refusal.allowed[:_LONGEST]}{when}"
+
+
+def _message(record: RequestRecord) -> str:
+    """Return the message of an error: the reason of a refusal, or the text in the response of a fault."""
     if record.refusal is not None:
-        yield f"       refused: {record.refusal.message[:_LONGEST]}"
-        if record.refusal.allowed:
-            when = f" (from {wire(record.refusal.allowed_at)} on)" if record.refusal.allowed_at else ""
-            yield f"       possible: {record.refusal.allowed[:_LONGEST]}{when}"
+        return record.refusal.message[:_LONGEST]
+    if record.outcome == OK or int(record.status) < HTTPStatus.BAD_REQUEST:
+        return ""
+    body = record.answer.body
+    texts = body.values() if isinstance(body, dict) else [body]
+    longest = max((text for text in texts if isinstance(text, str)), key=len, default="")
+    return " ".join(longest.split())[:_LONGEST]
 
 
 def _payment(charged: Decimal) -> str:
@@ -114,13 +136,17 @@ def scheduled_line(scheduled: ScheduledRecord) -> str:
     return f"{scheduled.id} ({scheduled.action} {parameters}, {when})"
 
 
-def _matching(match: Mapping[str, Any]) -> str:
+def _matching(match: Mapping[str, object]) -> str:
     return ", ".join(f"{name} {value}" for name, value in match.items())
 
 
 def advice_lines(sandbox: Resources) -> list[str]:
-    """Return a line of text for each finding of advice."""
-    return [
+    """Return a line of text for each finding of advice, and one if advice did not check every request."""
+    report = sandbox.advice.list()
+    lines = [
         f"{finding.rule} ({finding.severity}): {finding.summary} [{', '.join(finding.entries)}]"
-        for finding in sandbox.advice.list().findings
+        for finding in report.findings
     ]
+    if report.dropped:
+        lines.append(f"not checked: {report.dropped} requests that the journal has dropped (--journal)")
+    return lines

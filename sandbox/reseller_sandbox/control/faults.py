@@ -7,14 +7,16 @@ from typing import Annotated, Any, ClassVar, Self, cast
 
 from msgspec.structs import replace
 
+from reseller_sandbox.answers import places_of
 from reseller_sandbox.control.resource import Resource, read, write
-from reseller_sandbox.control.results import Keyed, Result, record_of
+from reseller_sandbox.control.results import Keyed, Result, changed_by, record_of
 from reseller_sandbox.faults import KINDS, Count, FaultKind, FaultRule, reading
 from reseller_sandbox.faults.reading import PRESETS, preset_rules
 from reseller_sandbox.faults.rule import PAST, WHEN_APPLIED, When
 from reseller_sandbox.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
+from reseller_sandbox.registry.contract import Canned
 from reseller_sandbox.values.kinds import MAPPING, Key, Kind, Mistake, Within, json_value
-from reseller_sandbox.values.matching import MATCH, Matching
+from reseller_sandbox.values.matching import CANNED, MATCH, Matching
 from reseller_sandbox.values.parameters import (
     Also,
     Group,
@@ -29,6 +31,7 @@ from reseller_sandbox.values.text_checks import names_phrase
 from reseller_sandbox.worlds import World
 
 
+@changed_by(others="faults.change")
 class FaultRecord(Result, frozen=True, kw_only=True):
     """A fault rule with its counts. ``Faults.replace`` accepts records of this type.
 
@@ -57,7 +60,7 @@ class FaultRecord(Result, frozen=True, kw_only=True):
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> object:
         return self.parameters[key] if key in self.parameters else getattr(self, key)
 
 
@@ -71,6 +74,11 @@ class FaultList(Result, frozen=True, kw_only=True):
 
     def __len__(self) -> int:
         return len(self.faults)
+
+
+#: The key in the effect of an event: removed rules that were never applied, with the number of requests that
+#: they matched.
+NEVER_APPLIED = "never_applied"
 
 
 class AddedFaults(FaultList, frozen=True, kw_only=True):
@@ -168,23 +176,25 @@ class PresetList(Result, frozen=True, kw_only=True):
     presets: tuple[PresetRecord, ...]
 
 
-def _kind(value: Any) -> Any:
+def _kind(value: object) -> object:
     """Return a kind of fault as JSON: its name, or an object with its parameters.
 
     ``reading`` later checks that the kind exists.
     """
     if isinstance(value, FaultKind):
         return {"kind": value.name, **written(declared(type(value)), value)}
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)  # a status, for which ``reading`` suggests a rule
     return value if isinstance(value, str) else MAPPING.read(value)
 
 
-def _rules(value: Any) -> list[Any]:
+def _rules(value: object) -> list[object]:
     if not isinstance(value, list | tuple | FaultList):
         raise ValueError("must be an array")
     return [json_value(_without_counts(rule)) for rule in value]
 
 
-def _without_counts(rule: Any) -> Any:
+def _without_counts(rule: object) -> object:
     """Return a rule without the counts that a rule from ``Faults.list`` has."""
     if not isinstance(rule, Mapping | FaultRecord):
         return rule
@@ -208,14 +218,14 @@ RuleParts = Annotated[Any, Group(reading.rule_parameters)]
 class Faults(Keyed[FaultRecord]):
     """Rules that make requests fail, before or after the requests take effect.
 
-    A rule has a ``kind`` with its parameters. ``match`` selects requests. ``when`` selects the matching
-    requests to which the fault is applied. If any part of your rule is invalid, nothing changes.
+    A rule has a ``kind`` with its parameters. Its ``match`` selects requests. Its ``when`` selects the
+    matching requests to which the fault is applied. If any part of your rule is invalid, nothing changes.
 
     >>> with sandbox.faults.add("latency", seconds=0.5, match={"operation": "v3.*"}) as fault:
     ...     assert fault.applied == 0
     """
 
-    @read()
+    @read("GET faults")
     def list(self) -> FaultList:
         """Return every rule in order.
 
@@ -225,12 +235,12 @@ class Faults(Keyed[FaultRecord]):
         rules = self._world.snapshot.faults.rules
         return FaultList(faults=tuple(_record(self._world, rule) for rule in rules))
 
-    @read(UNKNOWN_FAULT)
+    @read("GET faults/{name}", UNKNOWN_FAULT)
     def get(self, name: RuleName, /) -> FaultRecord:
         """Return one rule."""
         return _record(self._world, self._rule(name))
 
-    @write(FAULT_EXISTS, TOO_MANY_FAULTS, synonyms=("create", "inject", "set"))
+    @write("POST faults", FAULT_EXISTS, TOO_MANY_FAULTS, open_ended=True)
     def add(self, kind: KindOrFault | None = None, **rule: RuleParts) -> AddedFaults:
         """Add a rule, or the rules of a preset, after the existing rules. Return the new rules.
 
@@ -251,7 +261,7 @@ class Faults(Keyed[FaultRecord]):
         """
         return self.add(preset=preset, **changes)
 
-    @write(TOO_MANY_FAULTS)
+    @write("PUT faults", TOO_MANY_FAULTS)
     def replace(self, faults: Rules) -> AddedFaults:
         """Replace all rules by new rules. If one new rule is invalid, nothing changes.
 
@@ -262,7 +272,7 @@ class Faults(Keyed[FaultRecord]):
         """
         return self._add((), cast(Any, faults), "faults[{}]")
 
-    @write(UNKNOWN_FAULT)
+    @write("PATCH faults/{name}", UNKNOWN_FAULT)
     def change(self, name: RuleName, /, changes: Changes) -> FaultRecord:
         """Change parts of a rule. The rule keeps its position and its counts.
 
@@ -281,30 +291,30 @@ class Faults(Keyed[FaultRecord]):
         self._set(tuple(after if rule is before else rule for rule in book.rules), {name: count})
         return _record(self._world, after)
 
-    @write(UNKNOWN_FAULT)
+    @write("POST faults/{name}/pause", UNKNOWN_FAULT)
     def pause(self, name: RuleName, /) -> FaultRecord:
         """Pause a rule. A paused rule is applied to no request until you resume the rule."""
         return self.change(name, {"paused": True})
 
-    @write(UNKNOWN_FAULT)
+    @write("POST faults/{name}/resume", UNKNOWN_FAULT)
     def resume(self, name: RuleName, /) -> FaultRecord:
         """Resume a paused rule."""
         return self.change(name, {"paused": False})
 
-    @write(UNKNOWN_FAULT, synonyms=("delete", "disable"))
+    @write("DELETE faults/{name}", UNKNOWN_FAULT)
     def remove(self, name: RuleName, /) -> FaultList:
         """Remove one rule. Return the remaining rules."""
         removed = self._rule(name)
         self._set(tuple(rule for rule in self._world.snapshot.faults.rules if rule is not removed))
         return self.list()
 
-    @write()
+    @write("DELETE faults")
     def clear(self) -> FaultList:
         """Remove every rule. Requests that a fault is delaying still take effect."""
         self._set(())
         return self.list()
 
-    @read()
+    @read("GET faults/kinds")
     def kinds(self) -> FaultKindList:
         """Return every kind of fault with its parameters, and the parts that every rule can have."""
         return FaultKindList(
@@ -322,7 +332,7 @@ class Faults(Keyed[FaultRecord]):
             kept=tuple(part for part in _parts(FaultRule) if part.name not in ("match", "when")),
         )
 
-    @read()
+    @read("GET faults/presets")
     def presets(self) -> PresetList:
         """Return every preset with its rules."""
         return PresetList(
@@ -339,9 +349,11 @@ class Faults(Keyed[FaultRecord]):
             raise Refused(UNKNOWN_FAULT, fault=name[:80], known=names_phrase(by_name, "faults"))
         return by_name[name]
 
-    def _add(self, rules: tuple[FaultRule, ...], specs: Sequence[Any], place: str = "") -> AddedFaults:
+    def _add(self, rules: tuple[FaultRule, ...], specs: Sequence[object], place: str = "") -> AddedFaults:
         """Replace the world's rules with ``rules`` and then ``specs``. Refuse with ``too_many_faults``."""
-        added = self._read(specs, [rule.name for rule in rules], place)
+        answers = self._world.snapshot.answers
+        canned = {f"{CANNED}{name}": places_of(answer) for name, answer in answers.items()}
+        added = self._read(specs, [rule.name for rule in rules], place, canned)
         self._world.limits.require_room_for_faults(len(rules) + len(added))
         names = [rule.name for rule in added]
         with self._world.acting("faults.add") as action:
@@ -350,16 +362,22 @@ class Faults(Keyed[FaultRecord]):
         return AddedFaults(faults=tuple(rule for rule in self.list() if rule.name in names))
 
     def _read(
-        self, specs: Sequence[Any], taken: Sequence[str] = (), place: str = ""
+        self, specs: Sequence[object], taken: Sequence[str] = (), place: str = "", canned: Canned = None
     ) -> tuple[FaultRule, ...]:
         """Return ``specs`` as rules. Refuse with ``invalid_parameter``, which names every mistake."""
         try:
-            return reading.read_rules(specs, self._local.words, taken, place, self._world.now())
+            return reading.read_rules(specs, self._local.words, taken, place, self._world.now(), canned)
         except Within as invalid:
             raise refused(invalid.problems) from None
 
     def _set(self, rules: tuple[FaultRule, ...], counts: Mapping[str, Count] | None = None) -> None:
-        self._world.change(faults=self._world.snapshot.faults.with_rules(rules, counts or {}))
+        """Set the rules of the world. The event of the call names removed rules that were never applied."""
+        with self._world.acting("faults.replace") as action:
+            book, kept = self._world.snapshot.faults, {rule.name for rule in rules}
+            removed = [rule.name for rule in book.rules if rule.name not in kept]
+            if idle := {name: book.count(name).matched for name in removed if not book.count(name).applied}:
+                action.effect[NEVER_APPLIED] = idle
+            self._world.change(faults=book.with_rules(rules, counts or {}))
 
 
 def _parts(of: type) -> tuple[PartRecord, ...]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from reseller_sandbox.values.clock import wire
@@ -32,7 +32,7 @@ def archive(requests: Iterable[tuple[Entry, RequestRecord]]) -> str:
     return json.dumps({"log": log}, ensure_ascii=False, indent=1) + "\n"
 
 
-def _entry(entry: Entry, record: RequestRecord) -> Mapping[str, Any]:
+def _entry(entry: Entry, record: RequestRecord) -> Mapping[str, object]:
     request, answer = record.request, record.answer
     host = request.headers.get("Host", "")
     sent, received = _text(request.body), _text(answer.body)
@@ -67,7 +67,7 @@ def _entry(entry: Entry, record: RequestRecord) -> Mapping[str, Any]:
     }
 
 
-def _head(headers: Mapping[str, Any], size: int) -> Mapping[str, Any]:
+def _head(headers: Mapping[str, object], size: int) -> Mapping[str, object]:
     return {
         "httpVersion": "HTTP/1.1",
         "cookies": [],
@@ -77,11 +77,11 @@ def _head(headers: Mapping[str, Any], size: int) -> Mapping[str, Any]:
     }
 
 
-def _pairs(pairs: Iterable[tuple[str, Any]]) -> list[Mapping[str, str]]:
+def _pairs(pairs: Iterable[tuple[str, object]]) -> list[Mapping[str, str]]:
     return [{"name": name, "value": str(value)} for name, value in pairs]
 
 
-def _text(body: Any) -> str:
+def _text(body: object) -> str:
     """Return a body as text. The caller has masked the secrets in it."""
     if body is None:
         return ""

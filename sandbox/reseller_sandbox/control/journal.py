@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Annotated, Any, Literal, Unpack
 from urllib.parse import unquote
 
@@ -29,9 +30,9 @@ from reseller_sandbox.control.results import (
     record_change,
     record_of,
 )
-from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_REQUEST, Refused
+from reseller_sandbox.refusals import INVALID_PARAMETER, REQUESTS_DROPPED, UNKNOWN_REQUEST, Refused
+from reseller_sandbox.registry.assumptions import decides
 from reseller_sandbox.registry.state import account_named
-from reseller_sandbox.server.secrecy import is_secret
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.kinds import TEXT, Instant, Text, choice, listed, whole
@@ -66,8 +67,8 @@ class RequestLine(Result, frozen=True, kw_only=True):
     refusal. ``charged`` is the amount that the account paid. For a refund, the amount is negative.
     ``held_up_seconds`` is the delay that faults added to the response, even if the client did not wait for
     the response. A response that never comes adds no delay. ``fault_effects`` lists the effects of faults on
-    the response. ``injected`` means that an error replaced the response. ``lost`` means that no response
-    arrived, or only a part. The other effects are ``delayed`` and ``altered``.
+    the response: an error replaced it (``injected``), no response or only a part arrived (``lost``), or the
+    response was ``delayed`` or ``altered``.
     """
 
     # A table in a terminal shows as many of these fields as fit, in this order.
@@ -167,6 +168,9 @@ class RefusalReason(Result, frozen=True, kw_only=True):
     """The reason for a refusal: the rule, the state, and the action that is possible instead.
 
     ``allowed_at`` is the instant from which the refused action is possible, if nothing else changes.
+    ``assumptions`` are those by whose value the rule refuses or not.
+    ``correction`` has a parameter of the request with its accepted value. It is empty if the remedy names no
+    value.
     """
 
     rule: str
@@ -175,6 +179,8 @@ class RefusalReason(Result, frozen=True, kw_only=True):
     met: RefusedState
     allowed: str
     allowed_at: datetime | None
+    assumptions: Mapping[str, Any]
+    correction: Mapping[str, Any]
 
 
 class RequestRecord(RequestLine, frozen=True, kw_only=True):
@@ -193,9 +199,10 @@ class RequestRecord(RequestLine, frozen=True, kw_only=True):
 class LineList(Result, frozen=True, kw_only=True):
     """Short records of the latest matching requests, oldest first.
 
-    ``matching`` counts all matching requests. ``first`` and ``last`` are the ids of the oldest and the latest
-    matching request. ``kept`` counts the requests in the journal. ``dropped`` counts the requests that the
-    journal no longer has.
+    ``matching`` counts all matching requests in the journal. ``first`` and ``last`` are the ids of the oldest
+    and the latest of them. ``kept`` counts the requests in the journal. ``dropped`` counts the requests that
+    the journal no longer has. ``dropped_matching`` counts the dropped requests that match, null if the
+    journal's totals cannot tell.
     """
 
     requests: tuple[RequestLine, ...]
@@ -204,6 +211,7 @@ class LineList(Result, frozen=True, kw_only=True):
     last: str | None
     kept: int
     dropped: int
+    dropped_matching: int | None
 
 
 class RequestList(LineList, frozen=True, kw_only=True):
@@ -241,8 +249,8 @@ class NearMatch(Result, frozen=True, kw_only=True):
 class Verification(Result, frozen=True, kw_only=True):
     """Whether the world received the expected requests, with a message.
 
-    ``count`` is the number of matching requests. ``requests`` lists the latest matching requests.
-    ``near_misses`` lists requests that nearly match.
+    ``count`` is the number of matching requests, with those that the journal has dropped. ``requests`` lists
+    the latest matching requests in the journal. ``near_misses`` lists requests that nearly match.
     """
 
     verified: bool
@@ -260,8 +268,8 @@ class Verification(Result, frozen=True, kw_only=True):
 class Journal(Keyed[RequestRecord]):
     """The requests to this world, with their responses, changes and refusals."""
 
-    @read(long=True, synonyms=("list", "search", "show"))
-    def find(
+    @read("GET journal", long=True)
+    def list(
         self,
         *,
         text: Search | None = None,
@@ -279,7 +287,7 @@ class Journal(Keyed[RequestRecord]):
         entries, totals = self._page(text, until, before, limit, match)
         return RequestList(requests=tuple(map(request_record, entries)), **totals)
 
-    @read(long=True)
+    @read("POST journal/lines", long=True)
     def lines(
         self,
         *,
@@ -291,7 +299,7 @@ class Journal(Keyed[RequestRecord]):
     ) -> LineList:
         """Return short records of the latest matching requests, without bodies and changes.
 
-        This operation is much faster than ``find``.
+        This operation is much faster than ``list``.
 
         Args:
             before: Number of an event. List only requests before this event, to page back.
@@ -301,36 +309,40 @@ class Journal(Keyed[RequestRecord]):
         return LineList(requests=tuple(map(request_line, entries)), **totals)
 
     def _page(
-        self, text: str | None, until: Any, before: int | None, limit: int, match: Matching
+        self, text: str | None, until: object, before: int | None, limit: int, match: Matching
     ) -> tuple[Iterable[Entry], dict[str, Any]]:
         """Return the entries to list, and the other fields of the result, such as ``matching``."""
         journal, matching = self._world.journal, self._matching(text, until, match)
+        dropped = verify.count_dropped(journal.requests, parse_match(self, match))
+        # The totals know neither texts nor times.
+        least = dropped.least if text is None and until is None else 0
         totals = {
             "matching": len(matching),
             "first": matching[0].id if matching else None,
             "last": matching[-1].id if matching else None,
             "kept": len(journal),
             "dropped": journal.dropped,
+            "dropped_matching": least if least == dropped.most else None,
         }
         return deque((entry for entry in matching if before is None or entry.step < before), limit), totals
 
-    def _matching(self, text: str | None, until: Any, match: Matching) -> list[Entry]:
-        return [
+    def _matching(self, text: str | None, until: Any, match: Matching) -> tuple[Entry, ...]:
+        return tuple(
             entry
             for entry in verify.find(self._world, parse_match(self, match))
             if (until is None or entry.at <= until) and (text is None or _has_text(entry, text))
-        ]
+        )
 
-    @read(UNKNOWN_REQUEST)
+    @read("GET journal/{request:path}", UNKNOWN_REQUEST)
     def get(self, request: Text, /) -> RequestRecord:
         """Return one request with its response, its changes and the reason for a refusal.
 
         Args:
-            request: The id of the request, such as ``r12``.
+            request: The id of the request, such as ``r12``; ``last`` is the latest.
         """
         return request_record(self._world.journal.get(request))
 
-    @read(long=True)
+    @read("POST journal/export", long=True)
     def export(
         self,
         *,
@@ -354,9 +366,9 @@ class Journal(Keyed[RequestRecord]):
 
     def __iter__(self) -> Iterator[RequestRecord]:
         """Yield every request in the journal, oldest first."""
-        return iter(self.find(limit=MOST).requests)
+        return iter(self.list(limit=MOST).requests)
 
-    @stream()
+    @stream("GET journal/follow")
     def follow(
         self, *, text: Search | None = None, per_second: PerSecond | None = None, **match: Unpack[Matching]
     ) -> Subscription[RequestLine]:
@@ -378,7 +390,7 @@ class Journal(Keyed[RequestRecord]):
             per_second,
         )
 
-    @write()
+    @write("DELETE journal")
     def clear(self) -> ClearResult:
         """Remove every request from the journal.
 
@@ -386,7 +398,7 @@ class Journal(Keyed[RequestRecord]):
         """
         return ClearResult(cleared=self._world.forget_requests())
 
-    @read(long=True)
+    @read("POST journal/verify", REQUESTS_DROPPED, long=True)
     def verify(
         self,
         match: MatchParameter | None = None,
@@ -399,6 +411,8 @@ class Journal(Keyed[RequestRecord]):
         """Return whether the world received the expected requests. If not, also return the nearest matches.
 
         Pass either ``match`` or ``in_order``. If you pass only ``match``, at least one request must match.
+        Requests that the journal has dropped count, too. If its totals cannot tell whether they match, the
+        call is refused.
 
         Args:
             match: The requests that you expect.
@@ -442,8 +456,14 @@ class Journal(Keyed[RequestRecord]):
         return _asserted(self.verify(in_order=matches))
 
     def count(self, **match: Unpack[Matching]) -> int:
-        """Return the number of matching requests in the journal."""
-        return self.find(limit=0, **match).matching
+        """Return the number of matching requests, with those that the journal has dropped.
+
+        Refuse with ``requests_dropped`` if the journal cannot tell how many dropped requests match.
+        """
+        found = self.list(limit=0, **match)
+        if found.dropped_matching is None:
+            raise verify.unanswerable(found.kept, found.dropped, verify.NUMBER)
+        return found.matching + found.dropped_matching
 
     def why(self, request: str) -> RefusalReason | None:
         """Return the reason for the refusal of a request, or None if the request was accepted."""
@@ -454,7 +474,7 @@ def _verification(verdict: Verdict) -> Verification:
     return Verification(
         verified=verdict.verified,
         message=verdict.message,
-        count=len(verdict.matching),
+        count=verdict.count,
         requests=tuple(map(request_line, verdict.matching[-LISTED:])),
         near_misses=tuple(
             NearMatch(request=request_line(near.entry), misses=near.misses) for near in verdict.near
@@ -471,14 +491,17 @@ def _asserted(verification: Verification) -> tuple[RequestLine, ...]:
 
 def request_line(entry: Entry) -> RequestLine:
     """Return the short record of a journal entry."""
-    secrets = _secrets(entry, redact.read(entry.body), redact.read(entry.answer)) if entry.refused else ()
+    secrets = (
+        _secrets(entry, redact.read_request(entry.body), redact.read(entry.answer)) if entry.refused else ()
+    )
     return record_of(RequestLine, entry, **_line(entry, secrets))
 
 
 def request_record(entry: Entry) -> RequestRecord:
     """Return the complete record of a journal entry, with secrets masked."""
-    body, answer = redact.read(entry.body), redact.read(entry.answer)
+    body, answer = redact.read_request(entry.body), redact.read(entry.answer)
     secrets = list(_secrets(entry, body, answer))
+    masked = partial(redact.masked, secrecy=entry.secrecy, secrets=secrets)
     explained = explain(entry)
     return record_of(
         RequestRecord,
@@ -487,20 +510,23 @@ def request_record(entry: Entry) -> RequestRecord:
         request=record_of(
             SentRequest,
             entry,
-            target=redact.masked(entry.target, secrets),
-            headers=redact.masked(dict(entry.headers), secrets),
-            body=redact.masked(body, secrets),
+            target=masked(entry.target),
+            headers=masked(dict(entry.headers)),
+            body=masked(body),
             cut=entry.body_size,
         ),
         answer=record_of(
             SentResponse,
             entry,
-            headers={name: redact.masked(value, secrets) for name, value in entry.answer_headers.items()},
-            body=redact.masked(answer, secrets),
+            headers={
+                name: masked(entry.secrecy.header_masked(name, value))
+                for name, value in entry.answer_headers.items()
+            },
+            body=masked(answer),
             cut=entry.answer_size,
         ),
-        changes=tuple(map(record_change, entry.changes)),
-        refusal=_refusal_reason(explained, secrets) if explained is not None else None,
+        changes=tuple(record_change(change, entry.secrecy) for change in entry.changes),
+        refusal=_refusal_reason(explained, entry, secrets) if explained is not None else None,
         assumptions={name: redact.plain(value) for name, value in entry.assumed},
         ledger=movements(entry.charges, entry.after.state),
     )
@@ -519,16 +545,18 @@ def _has_text(entry: Entry, text: str) -> bool:
     if sought not in raw and _IN_RAW.fullmatch(sought) and not _ESCAPE.search(raw):
         # The request cannot contain the text. Skip the masking, which takes a hundred times as long.
         return False
-    body, answer = redact.read(entry.body), redact.read(entry.answer)
+    body, answer = redact.read_request(entry.body), redact.read(entry.answer)
     parts = (entry.target, unquote(entry.target), message, body, answer)
-    shown = json.dumps(redact.masked(parts, _secrets(entry, body, answer)), ensure_ascii=False).casefold()
+    masked = redact.masked(parts, entry.secrecy, _secrets(entry, body, answer))
+    shown = json.dumps(masked, ensure_ascii=False).casefold()
     return sought in shown or json.dumps(sought, ensure_ascii=False)[1:-1] in shown
 
 
-def _line(entry: Entry, secrets: Iterable[str]) -> dict[str, Any]:
+def _line(entry: Entry, secrets: Iterable[str]) -> dict[str, object]:
+    masked = partial(redact.masked, secrecy=entry.secrecy, secrets=secrets)
     return {
-        "refused": redact.masked(entry.refused.message, secrets) if entry.refused is not None else None,
-        "path": redact.masked(entry.target.partition("?")[0], secrets),
+        "refused": masked(entry.refused.message) if entry.refused is not None else None,
+        "path": masked(entry.target.partition("?")[0]),
         "charged": sum((-charge.amount for charge in entry.charges), money.NOTHING),
         "number": entry.step,
         "duration_ms": round(entry.duration * 1000, 3),
@@ -536,25 +564,30 @@ def _line(entry: Entry, secrets: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def _refusal_reason(explanation: Explanation, secrets: list[str]) -> RefusalReason:
+def _refusal_reason(explanation: Explanation, entry: Entry, secrets: list[str]) -> RefusalReason:
     """Return the record of an explanation, without the value of a secret field."""
     refused, allowed = explanation.refused, explanation.allowed
     account: Any = explanation.account
     facts = redact.plain(refused.worded_facts)
-    if is_secret(str(facts.get("field", ""))):
+    masked = partial(redact.masked, secrecy=entry.secrecy, secrets=secrets)
+    if entry.secrecy.is_secret(str(facts.get("field", ""))):
         facts.pop("value", None)
     return RefusalReason(
         rule=refused.rule.code,
-        message=redact.masked(refused.message, secrets),
-        facts=redact.masked(facts, secrets),
+        message=masked(refused.message),
+        facts=masked(facts),
         met=RefusedState(
             account=account and account.name,
             balance=account and account.balance,
             currency=account and account.currency,
             domains=tuple(map(_name_state, explanation.names)),
         ),
-        allowed=redact.masked(allowed.words, secrets),
+        allowed=masked(allowed.words),
         allowed_at=allowed.at,
+        assumptions={
+            name: redact.plain(value) for name, value in entry.assumed if decides(name, refused.rule.code)
+        },
+        correction=masked(redact.plain(refused.correction)),
     )
 
 
@@ -571,11 +604,11 @@ def _name_state(met: NameBefore) -> NameState:
     )
 
 
-def _secrets(entry: Entry, body: Any, answer: Any) -> Iterator[str]:
+def _secrets(entry: Entry, body: object, answer: object) -> Iterator[str]:
     """Yield the secrets of a request, of its response and of its account."""
-    yield from redact.secrets_in(body)
-    yield from redact.secrets_in(answer)
+    yield from redact.secrets_in(body, entry.secrecy)
+    yield from redact.secrets_in(answer, entry.secrecy)
     for change in entry.changes:
         for record in (change.before, change.after):
-            yield from redact.secrets_of(record)
-    yield from redact.secrets_of(account_named(entry.before.state, entry.account))
+            yield from redact.secrets_of(record, entry.secrecy)
+    yield from redact.secrets_of(account_named(entry.before.state, entry.account), entry.secrecy)

@@ -33,12 +33,13 @@ MOST, LISTED = 10_000, 1000
 Month = Annotated[str, matching(r"\d{4}-(0[1-9]|1[0-2])", "a month such as 2026-05")]
 
 
-class Movement(Result, frozen=True, kw_only=True):
+class Movement(Result, frozen=True, kw_only=True, gc=False):
     """A movement of money: a charge, a refund of a charge, or a credit.
 
     ``amount`` is negative if the balance decreased. ``balance`` is the account's balance after the movement.
     ``cause`` is the request or the timed event that made the movement. ``request`` is set only if the cause
-    is a request. ``refunds`` is the id of the refunded charge.
+    is a request. ``refunds`` is the id of the refunded charge. ``grace`` is the period of the zone's policy
+    that grants the refund.
     """
 
     # A table in a terminal shows as many of these fields as fit, in this order.
@@ -56,6 +57,7 @@ class Movement(Result, frozen=True, kw_only=True):
     order: int | None
     years: int | None
     refunds: int | None
+    grace: str | None
 
 
 class Total(Result, frozen=True, kw_only=True):
@@ -161,8 +163,8 @@ class MovementFilter(TypedDict, total=False):
 class Ledger(Resource):
     """Every movement of money, its cause, and the totals."""
 
-    @read(UNKNOWN_ACCOUNT, long=True, synonyms=("list", "search", "show"))
-    def find(
+    @read("GET ledger", UNKNOWN_ACCOUNT, long=True)
+    def list(
         self,
         *,
         before: Number | None = None,
@@ -198,7 +200,7 @@ class Ledger(Resource):
             ),
         )
 
-    @read(UNKNOWN_ACCOUNT, long=True, synonyms=("bill", "invoice", "report"))
+    @read("GET ledger/statement", UNKNOWN_ACCOUNT, long=True)
     def statement(
         self,
         *,
@@ -375,7 +377,7 @@ def _operation(entry: LedgerEntry) -> str:
     return entry.operation or entry.cause
 
 
-def _totals(entries: Iterable[LedgerEntry], key: Callable[[LedgerEntry], Any]) -> tuple[Total, ...]:
+def _totals(entries: Iterable[LedgerEntry], key: Callable[[LedgerEntry], object]) -> tuple[Total, ...]:
     """Group the entries by ``key``, and return the totals of each group. Leave out the key None."""
     by_key: dict[Any, list[LedgerEntry]] = {}
     for entry in entries:
@@ -384,7 +386,7 @@ def _totals(entries: Iterable[LedgerEntry], key: Callable[[LedgerEntry], Any]) -
     return tuple(_total(group, by_key[group]) for group in sorted(by_key))
 
 
-def _total(key: Any, entries: list[LedgerEntry]) -> Total:
+def _total(key: object, entries: list[LedgerEntry]) -> Total:
     sums = {"charge": NOTHING, "refund": NOTHING, "credit": NOTHING}
     for entry in entries:
         sums[_kind(entry)] += entry.amount

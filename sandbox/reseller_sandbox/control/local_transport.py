@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import Any
 
 from reseller_sandbox.control.resource import Operation
-from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.refusals import INVALID_PARAMETER, OVER_SPEND_LIMIT, Refused
 from reseller_sandbox.registry.contract import Vocabulary
+from reseller_sandbox.values.processes import HomeProcess
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.timeline import AT
 
@@ -20,12 +20,24 @@ class UndeclaredRefusal(AssertionError):
     """Error for a bug: an operation raised a refusal that the operation does not declare."""
 
 
+class InheritedWorld(RuntimeError):
+    """A process uses the world of its parent process, of which a fork has made a copy."""
+
+    def __init__(self, world: str) -> None:
+        super().__init__(
+            f"this process was forked from the one with the sandbox, so it has only a copy of world {world}. "
+            "Read sandbox.url before the fork, and send the requests of this process to that address. In "
+            "pytest, use --reseller-sandbox-mode=server"
+        )
+
+
 class LocalTransport:
     """Carries out operations on one world of this process."""
 
     def __init__(self, worlds: Engine, world: World) -> None:
         self.worlds = worlds
         self.world = world
+        self.home = HomeProcess()
 
     def __str__(self) -> str:
         return f"world {self.name}"
@@ -43,11 +55,16 @@ class LocalTransport:
     @property
     def is_outdated(self) -> bool:
         """Whether the world was deleted, even if another world now has the same name."""
-        current = self.worlds.get(self.name.partition(AT)[0])
+        current = self.worlds.get(self.world.name.partition(AT)[0])
         return current is None or (current is not self.world and not self.world.is_past)
 
     def require_world(self) -> None:
-        """Refuse with ``unknown_world`` if the world was deleted."""
+        """Refuse with ``unknown_world`` if the world was deleted.
+
+        Raise ``InheritedWorld`` in a process that was forked from the one that created this transport.
+        """
+        if not self.home.is_here:
+            raise InheritedWorld(self.name)
         if self.is_outdated:
             raise self.worlds.unknown(self.name)
 
@@ -58,10 +75,11 @@ class LocalTransport:
     def close(self) -> None:
         """Do nothing, because there is no connection to close."""
 
-    def carry_out(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
+    def carry_out(self, operation: Operation, arguments: Mapping[str, object]) -> object:
         """Return the result of ``operation``. Raise ``Refused``.
 
-        Raise ``UndeclaredRefusal`` if the operation does not declare the rule.
+        Raise ``UndeclaredRefusal`` if the operation does not declare the rule, and ``InheritedWorld`` in a
+        forked process.
         """
         self.require_world()
         values = operation.read(arguments)
@@ -78,6 +96,7 @@ class LocalTransport:
             ):
                 return operation.call(resource, values)
         except Refused as refused:
-            if self.world.is_past or refused.rule in (INVALID_PARAMETER, *operation.refuses):
+            anywhere = (INVALID_PARAMETER, OVER_SPEND_LIMIT)
+            if self.world.is_past or refused.rule in (*anywhere, *operation.refuses):
                 raise
             raise UndeclaredRefusal(f"{operation.id} does not declare this refusal: {refused}") from refused

@@ -5,13 +5,14 @@ The schema of the parameter decides how the text is read.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Never
 
+from reseller_sandbox.server.json_text import load_json
 
-def parse_text(shape: Mapping[str, Any], word: str) -> Any:
+
+def parse_text(shape: Mapping[str, object], word: str) -> object:
     """Return the JSON value of ``word``, or ``word`` itself if it is not JSON.
 
     If ``shape`` accepts strings but not the type of the JSON value, return ``word`` as well.
@@ -20,13 +21,13 @@ def parse_text(shape: Mapping[str, Any], word: str) -> Any:
     if sorts == {"string"}:
         return word
     try:
-        value = json.loads(word, parse_float=Decimal, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
+        value = load_json(word, parse_float=Decimal, parse_constant=_refuse_constant)
+    except ValueError:
         return word
     return word if "string" in sorts and not _SORTS[type(value)] & sorts else value
 
 
-def is_compound(shape: Mapping[str, Any]) -> bool:
+def is_compound(shape: Mapping[str, object]) -> bool:
     """Whether ``shape`` accepts arrays or objects. In a command, their option can be repeated."""
     return any(schema.get("type") not in _SINGLE for schema in alternatives(shape))
 
@@ -39,16 +40,13 @@ def alternatives(shape: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield shape
 
 
-def types_of(shape: Mapping[str, Any]) -> set[Any]:
+def types_of(shape: Mapping[str, object]) -> set[object]:
     """Return the JSON types that ``shape`` accepts.
 
     The set contains None if a schema accepts every type.
     """
-    return {sort for schema in alternatives(shape) for sort in _listed(schema.get("type"))}
-
-
-def _listed(sort: Any) -> list[Any]:
-    return sort if isinstance(sort, list) else [sort]
+    types = (schema.get("type") for schema in alternatives(shape))
+    return {sort for each in types for sort in (each if isinstance(each, list) else [each])}
 
 
 def _refuse_constant(word: str) -> Never:

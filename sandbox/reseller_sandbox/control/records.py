@@ -14,13 +14,14 @@ from typing import Annotated, Any, ClassVar, TypeVar, Unpack, cast
 from msgspec.structs import asdict
 
 from reseller_sandbox.control.resource import read, write
-from reseller_sandbox.control.results import Keyed, Limit, Result, Start, page, record_of
+from reseller_sandbox.control.results import Keyed, Limit, Result, Start, changed_by, page, record_of
+from reseller_sandbox.control.simulate import ActingResource, simulates
 from reseller_sandbox.fixture.domains import DomainEntry, HostEntry
 from reseller_sandbox.fixture.fields import Number
 from reseller_sandbox.fixture.people import AccountEntry, ContactEntry, CustomerEntry
 from reseller_sandbox.fixture.transfers import TransferEntry
 from reseller_sandbox.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD, Refused
-from reseller_sandbox.registry import hosts, model, zones
+from reseller_sandbox.registry import hosts, model, third_parties, zones
 from reseller_sandbox.registry.model import OUTSIDE, Card, Flag, Order, Stage, TransferStatus
 from reseller_sandbox.registry.state import State, held_order, own_accounts, own_order
 from reseller_sandbox.registry.stepwise import in_order
@@ -75,6 +76,7 @@ class TransferRecord(Result, frozen=True, kw_only=True):
     completes: datetime
 
 
+@changed_by(others="simulate.change")
 class NameRecord(Result, frozen=True, kw_only=True):
     """An account's order for a name.
 
@@ -101,11 +103,14 @@ class NameRecord(Result, frozen=True, kw_only=True):
     contacts: Mapping[str, str]
     customer: int | None
     auth_code: str
+    auth_code_expires: datetime | None
+    registrant_changed: datetime | None
     license: str
     hosts: tuple[HostRecord, ...]
     transfer: TransferRecord | None
 
 
+@changed_by(balance="accounts.set_balance, accounts.credit or accounts.debit")
 class AccountRecord(Result, frozen=True, kw_only=True):
     """An account, with its balance, its credentials and its number of orders.
 
@@ -205,7 +210,7 @@ class RegistryResource(Keyed[R]):
     #: A function that takes a snapshot and a registry record, and returns a result.
     shows: ClassVar[Any]
 
-    def _page(self, snapshot: Snapshot, records: Iterable[Any], limit: int, start: int) -> dict[str, Any]:
+    def _page(self, snapshot: Snapshot, records: Iterable[object], limit: int, start: int) -> dict[str, Any]:
         """Return the fields that every page has: the results for ``records``, and ``next``."""
         rows, following = page(records, limit, start)
         return {self.name: tuple(self.shows(snapshot, row) for row in rows), "next": following}
@@ -215,13 +220,13 @@ class RegistryResource(Keyed[R]):
         snapshot = self._world.present()
         return self._shown(snapshot, getattr(snapshot.state, self.name).get(stored_key), kind, key)
 
-    def _shown(self, snapshot: Snapshot, record: Any, kind: str, key: object) -> R:
+    def _shown(self, snapshot: Snapshot, record: object, kind: str, key: object) -> R:
         """Return the result for ``record``. If ``record`` is None, refuse with ``unknown_record``."""
         if record is None:
             raise Refused(UNKNOWN_RECORD, kind=kind, key=key)
         return cast(R, self.shows(snapshot, record))
 
-    def _add(self, key: object, entry: Mapping[str, Any]) -> None:
+    def _add(self, key: object, entry: Mapping[str, object]) -> None:
         """Add a fixture entry to the world. Refuse with ``invalid_entry``."""
         transport = self._local
         fields = {field.removesuffix("_"): value for field, value in entry.items()}
@@ -300,7 +305,7 @@ class Names(RegistryResource[NameRecord]):
 
     section, shows = "domains", staticmethod(name_record)
 
-    @read(UNKNOWN_ACCOUNT, long=True)
+    @read("GET names", UNKNOWN_ACCOUNT, long=True)
     def list(
         self,
         *,
@@ -348,7 +353,7 @@ class Names(RegistryResource[NameRecord]):
             orders.reverse()
         return NamePage(**self._page(snapshot, orders, limit, start), total=total)
 
-    @read(UNKNOWN_RECORD, UNKNOWN_ACCOUNT)
+    @read("GET names/{name:path}", UNKNOWN_RECORD, UNKNOWN_ACCOUNT)
     def get(self, name: NameKey, /, *, account: Text | None = None) -> NameRecord:
         """Return one name, with the order of its holder.
 
@@ -363,7 +368,7 @@ class Names(RegistryResource[NameRecord]):
         order = held_order(state, ascii_name) if owner is None else own_order(state, owner, ascii_name)
         return self._shown(snapshot, order, "name", name)
 
-    @write(INVALID_ENTRY)
+    @write("POST names/{name:path}", INVALID_ENTRY)
     def add(self, name: NameKey, /, **entry: Unpack[DomainEntry]) -> NameRecord:
         """Add a name from the fields of a fixture entry. No request is sent and no account pays."""
         self._add(name, entry)
@@ -375,7 +380,7 @@ class Hosts(RegistryResource[HostRecord]):
 
     section, shows = "hosts", staticmethod(host_record)
 
-    @read(long=True)
+    @read("GET hosts", long=True)
     def list(self, *, domain: Text | None = None, limit: Limit = 100, start: Start = 0) -> HostPage:
         """Return a page of the hosts, sorted by domain.
 
@@ -387,12 +392,12 @@ class Hosts(RegistryResource[HostRecord]):
         records = (snapshot.state.hosts[name] for _, name in snapshot.state.hosts_of_domain.beginning(below))
         return HostPage(**self._page(snapshot, records, limit, start))
 
-    @read(UNKNOWN_RECORD)
+    @read("GET hosts/{name:path}", UNKNOWN_RECORD)
     def get(self, name: HostKey, /) -> HostRecord:
         """Return one host."""
         return self._stored("host", name, registry_spelling(name))
 
-    @write(INVALID_ENTRY)
+    @write("POST hosts/{name:path}", INVALID_ENTRY)
     def add(self, name: HostKey, /, **entry: Unpack[HostEntry]) -> HostRecord:
         """Add a host below a name, from the fields of a fixture entry."""
         self._add(name, entry)
@@ -404,7 +409,7 @@ class Transfers(RegistryResource[TransferRecord]):
 
     section, shows = "transfers", staticmethod(transfer_record)
 
-    @read(long=True)
+    @read("GET transfers", long=True)
     def list(self, *, status: StatusWord | None = None, limit: Limit = 100, start: Start = 0) -> TransferPage:
         """Return a page of the transfers, ordered by name.
 
@@ -419,7 +424,7 @@ class Transfers(RegistryResource[TransferRecord]):
         )
         return TransferPage(**self._page(snapshot, transfers, limit, start))
 
-    @read(UNKNOWN_RECORD)
+    @read("GET transfers/{domain:path}", UNKNOWN_RECORD)
     def get(self, domain: Text, /) -> TransferRecord:
         """Return the latest transfer of a name.
 
@@ -428,7 +433,7 @@ class Transfers(RegistryResource[TransferRecord]):
         """
         return self._stored("transfer of", domain, registry_spelling(domain))
 
-    @write(INVALID_ENTRY)
+    @write("POST transfers/{domain:path}", INVALID_ENTRY)
     def add(self, domain: Text, /, **entry: Unpack[TransferEntry]) -> TransferRecord:
         """Add a transfer from the fields of a fixture entry. No request is sent and no account pays.
 
@@ -439,17 +444,23 @@ class Transfers(RegistryResource[TransferRecord]):
         return self.get(domain)
 
 
-class Accounts(RegistryResource[AccountRecord]):
-    """The accounts of the service: their money and their credentials."""
+class Accounts(RegistryResource[AccountRecord], ActingResource):
+    """The accounts of the service: their money and their credentials.
+
+    The staff changes a balance at once, unless you schedule the change with ``when``.
+
+    >>> sandbox.accounts.credit("main", "50.00")
+    >>> sandbox.accounts.when("P3D").set_balance("main", 0)
+    """
 
     section, shows = "accounts", staticmethod(account_record)
 
-    @read()
+    @read("GET accounts")
     def list(self) -> AccountList:
         """Return every account."""
         return AccountList(accounts=account_records(self._world.present()))
 
-    @read(UNKNOWN_ACCOUNT)
+    @read("GET accounts/{account:path}", UNKNOWN_ACCOUNT)
     def get(self, account: Text, /) -> AccountRecord:
         """Return one account.
 
@@ -459,7 +470,7 @@ class Accounts(RegistryResource[AccountRecord]):
         snapshot = self._world.present()
         return account_record(snapshot, find_account(snapshot.state, account))
 
-    @write(INVALID_ENTRY)
+    @write("POST accounts/{account:path}", INVALID_ENTRY)
     def add(self, account: Text, /, **entry: Unpack[AccountEntry]) -> AccountRecord:
         """Add an account with its credentials and balance, from the fields of a fixture entry.
 
@@ -472,13 +483,19 @@ class Accounts(RegistryResource[AccountRecord]):
         added = next(record for number, record in world.state.accounts.items() if number not in earlier)
         return account_record(world.snapshot, added)
 
+    credit = simulates(third_parties.credit, UNKNOWN_ACCOUNT, route="POST accounts/{account:path}/credit")
+    debit = simulates(third_parties.debit, UNKNOWN_ACCOUNT, route="POST accounts/{account:path}/debit")
+    set_balance = simulates(
+        third_parties.set_balance, UNKNOWN_ACCOUNT, route="POST accounts/{account:path}/set_balance"
+    )
+
 
 class Customers(RegistryResource[CustomerRecord]):
     """The end clients of the accounts."""
 
     section, shows = "customers", staticmethod(customer_record)
 
-    @read(UNKNOWN_ACCOUNT, long=True)
+    @read("GET customers", UNKNOWN_ACCOUNT, long=True)
     def list(
         self, *, account: Text | None = None, mail: Text | None = None, limit: Limit = 100, start: Start = 0
     ) -> CustomerPage:
@@ -497,12 +514,12 @@ class Customers(RegistryResource[CustomerRecord]):
         )
         return CustomerPage(**self._page(snapshot, matching, limit, start))
 
-    @read(UNKNOWN_RECORD)
+    @read("GET customers/{number}", UNKNOWN_RECORD)
     def get(self, number: CustomerKey, /) -> CustomerRecord:
         """Return one customer."""
         return self._stored("customer", number, number)
 
-    @write(INVALID_ENTRY)
+    @write("POST customers/{number}", INVALID_ENTRY)
     def add(self, number: CustomerKey, /, **entry: Unpack[CustomerEntry]) -> CustomerRecord:
         """Add a customer, from the fields of a fixture entry."""
         self._add(number, entry)
@@ -514,7 +531,7 @@ class Contacts(RegistryResource[ContactRecord]):
 
     section, shows = "contacts", staticmethod(contact_record)
 
-    @read(UNKNOWN_ACCOUNT, long=True)
+    @read("GET contacts", UNKNOWN_ACCOUNT, long=True)
     def list(self, *, account: Text | None = None, limit: Limit = 100, start: Start = 0) -> ContactPage:
         """Return a page of the contacts, ordered by handle.
 
@@ -528,12 +545,12 @@ class Contacts(RegistryResource[ContactRecord]):
         )
         return ContactPage(**self._page(snapshot, contacts, limit, start))
 
-    @read(UNKNOWN_RECORD)
+    @read("GET contacts/{handle:path}", UNKNOWN_RECORD)
     def get(self, handle: ContactKey, /) -> ContactRecord:
         """Return one contact."""
         return self._stored("contact", handle, handle)
 
-    @write(INVALID_ENTRY)
+    @write("POST contacts/{handle:path}", INVALID_ENTRY)
     def add(self, handle: ContactKey, /, **entry: Unpack[ContactEntry]) -> ContactRecord:
         """Add a contact, from the fields of a fixture entry."""
         self._add(handle, entry)

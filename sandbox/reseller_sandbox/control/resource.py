@@ -24,9 +24,11 @@ from typing import (
 )
 from urllib.parse import quote
 
+from reseller_sandbox.control.hints import meant
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused, Rule
+from reseller_sandbox.values.kinds import ANYTHING
 from reseller_sandbox.values.parameters import Parameter, by_attribute, declared, read_by, without_arguments
-from reseller_sandbox.values.text_checks import Synonyms, decimals_to_floats, nearest
+from reseller_sandbox.values.text_checks import decimals_to_floats, did_you_mean
 
 if TYPE_CHECKING:
     from reseller_sandbox.control.local_transport import LocalTransport
@@ -42,19 +44,6 @@ Sort = Literal["read", "write", "stream"]
 #: The path under which HTTP requests reach all operations.
 ROOT = "/_sandbox"
 
-#: The HTTP methods of operations whose path does not contain the name of the operation.
-_WITHOUT_VERB = {
-    "show": "GET",
-    "list": "GET",
-    "find": "GET",
-    "get": "GET",
-    "add": "POST",
-    "replace": "PUT",
-    "change": "PATCH",
-    "clear": "DELETE",
-    "remove": "DELETE",
-}
-
 
 class Transport(Protocol):
     """The connection to a world: in this process, or over HTTP."""
@@ -66,7 +55,7 @@ class Transport(Protocol):
     def entering(self, world: str) -> Self:
         """Return the transport to another world of the same server."""
 
-    def carry_out(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
+    def carry_out(self, operation: Operation, arguments: Mapping[str, object]) -> object:
         """Return the result of ``operation`` with ``arguments``. Raise ``Refused``."""
 
     def close(self) -> None:
@@ -108,19 +97,22 @@ class Subscription(ABC, Iterator[T]):
 class Operation:
     """One operation of a resource, derived from the function ``body``.
 
+    ``route`` is the HTTP method and the path below ``ROOT``, such as ``GET accounts/{account:path}``. A
+    placeholder with ``:path`` accepts slashes. The placeholders name the positional-only parameters.
     ``refuses`` lists the rules by which it can refuse, without ``invalid_parameter``, which any operation can
     raise. A ``long`` operation can take noticeable time, so the server runs it while it answers other
-    requests. ``one_of`` lists parameters of which a call takes exactly one. An operation that works ``apart``
-    does not lock its world, because it changes another world or replaces this one at the end. ``synonyms``
-    are the operation's names in other programs.
+    requests. An operation that works ``apart`` does not lock its world, because it changes another world or
+    replaces this one at the end. The body of an ``open_ended`` operation gets unknown parameters too, and
+    reports them together with its other mistakes.
     """
 
     body: Callable[..., Any]
     sort: Sort
+    route: str
     refuses: tuple[Rule, ...] = ()
     long: bool = False
     apart: bool = False
-    synonyms: tuple[str, ...] = ()
+    open_ended: bool = False
     resource: type[Resource] = field(init=False)
 
     @cached_property
@@ -143,7 +135,7 @@ class Operation:
         """Return the names of the path parameters. They are the positional-only parameters."""
         return tuple(parameter.name for parameter in self.parameters if parameter.place == "segment")
 
-    def path_with(self, values: dict[str, Any]) -> str:
+    def path_with(self, values: dict[str, object]) -> str:
         """Return the path for a call. Remove the path parameters from ``values``. They can be missing."""
         path = self.path
         for name in self.segments:
@@ -151,45 +143,30 @@ class Operation:
         return path
 
     @cached_property
-    def result(self) -> Any:
+    def result(self) -> object:
         """Return the type of the result, or the type of each record of a stream."""
         returned = get_type_hints(self.body)["return"]
         return get_args(returned)[0] if self.sort == "stream" else returned
 
-    @property
+    @cached_property
     def path(self) -> str:
         """Return the path over HTTP, with a placeholder for each path parameter.
 
         For example, ``/_sandbox/faults/{name}/pause``.
         """
-        verb = [] if self.name in _WITHOUT_VERB else [self.name]
-        return "/".join([ROOT, self.resource.name, *(f"{{{name}}}" for name in self.segments), *verb])
+        return f"{ROOT}/{self.route.partition(' ')[2].replace(':path}', '}')}"
 
-    @property
+    @cached_property
     def method(self) -> str:
-        """Return the HTTP method, such as GET. The method of a read that takes objects or lists is POST."""
-        if self.sort == "stream":  # a browser's EventSource can only send GET
-            return "GET"
-        if self.name in _WITHOUT_VERB:
-            return _WITHOUT_VERB[self.name]
-        shapes = [parameter.kind.shape for parameter in self.parameters if parameter.place != "segment"]
-        words = ("string", "integer", "boolean", "number")
-        fits = all(shape.get("type") in words or not shape for shape in shapes)
-        return "GET" if self.sort == "read" and fits else "POST"
-
-    @property
-    def takes_slashes(self) -> bool:
-        """Whether the path parameter can contain slashes: each path of the resource ends with it."""
-        return all(
-            operation.path.endswith("}") for operation in self.resource.operations() if operation.segments
-        )
+        """Return the HTTP method, such as GET."""
+        return self.route.partition(" ")[0]
 
     @property
     def description(self) -> str:
         """Return the docstring of the operation without the section on parameters."""
         return without_arguments(self.body)
 
-    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    def bind(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> dict[str, object]:
         """Return the arguments of a Python call by parameter name.
 
         Refuse with ``invalid_parameter`` if positions do not fit or a parameter is given twice.
@@ -207,26 +184,40 @@ class Operation:
             )
         return by_position | by_name
 
-    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def read(self, arguments: Mapping[str, object]) -> dict[str, Any]:
         """Convert ``arguments`` to the values that ``body`` takes.
 
         Refuse with ``invalid_parameter``, naming every mistake.
         """
-        return read_by(self.parameters, arguments)
+        return read_by(self._taken(arguments), arguments)
 
-    def dump(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def dump(self, values: Mapping[str, object]) -> dict[str, object]:
         """Convert ``values``, a result of ``read``, to JSON values."""
-        return {
-            parameter.name: decimals_to_floats(parameter.kind.write(values[parameter.name]))
-            for parameter in self.parameters
-            if parameter.name in values
-        }
+        return dumped(self._taken(values), values)
 
-    def call(self, resource: Resource, values: Mapping[str, Any]) -> Any:
+    def _taken(self, values: Iterable[str]) -> tuple[Parameter, ...]:
+        """Return the parameters, and for an ``open_ended`` operation also the unknown names in ``values``."""
+        if not self.open_ended:
+            return self.parameters
+        known = {parameter.name for parameter in self.parameters}
+        unknown = (Parameter(name, ANYTHING, required=False) for name in values if name not in known)
+        return (*self.parameters, *unknown)
+
+    def call(self, resource: Resource, values: Mapping[str, object]) -> Any:
         """Run ``body`` in this process, which must hold the world, and return the result."""
         segments = [values[name] for name in self.segments]
         others = [parameter for parameter in self.parameters if parameter.place != "segment"]
-        return self.body(resource, *segments, **by_attribute(others, values))
+        unknown = {each.name: values[each.name] for each in self._taken(values)[len(self.parameters) :]}
+        return self.body(resource, *segments, **by_attribute(others, values), **unknown)
+
+
+def dumped(known: Iterable[Parameter], values: Mapping[str, object]) -> dict[str, object]:
+    """Convert the ``values`` of the ``known`` parameters to JSON values."""
+    return {
+        parameter.name: decimals_to_floats(parameter.kind.write(values[parameter.name]))
+        for parameter in known
+        if parameter.name in values
+    }
 
 
 class Resource:
@@ -269,20 +260,24 @@ class Resource:
 
     if not TYPE_CHECKING:  # because with __getattr__, a type checker accepts any attribute
 
-        def __getattr__(self, name: str) -> Any:
-            """Raise AttributeError, and suggest the most similar attribute."""
+        def __getattr__(self, name: str) -> object:
+            """Raise AttributeError, and suggest an attribute or an operation of another resource."""
             __tracebackhide__ = True
             if name.startswith("__"):  # Python itself looks up such names, for example to copy an object
                 raise AttributeError(name)
-            public = [known for known in dir(type(self)) if not known.startswith("_")]
-            raise AttributeError(
-                f"{self.name} has no attribute {name!r}{nearest(name, public, self.synonyms())}"
-            )
+            raise self._missing(name)
 
-    @classmethod
-    def synonyms(cls) -> Synonyms:
-        """Return the synonyms of each operation, by the name of the operation."""
-        return {operation.name: operation.synonyms for operation in cls.operations()}
+        def __setattr__(self, name: str, value: object) -> None:
+            """Set an attribute. Refuse an unknown one, because setting it would change nothing."""
+            __tracebackhide__ = True
+            if not name.startswith("_") and not hasattr(type(self), name):
+                raise self._missing(name)
+            super().__setattr__(name, value)
+
+    def _missing(self, name: str) -> AttributeError:
+        public = [known for known in dir(type(self)) if not known.startswith("_")]
+        hint = did_you_mean(meant(name, self.name, public))
+        return AttributeError(f"{self.name} has no attribute {name!r}{hint}")
 
     @classmethod
     def operations(cls) -> tuple[Operation, ...]:
@@ -303,37 +298,39 @@ def operations_by_id(resources: Iterable[type[Resource]]) -> dict[str, Operation
     return {operation.id: operation for resource in resources for operation in resource.operations()}
 
 
-def read(*refuses: Rule, **options: Any) -> Callable[[F], F]:
+def read(route: str, *refuses: Rule, **options: object) -> Callable[[F], F]:
     """Declare a method that changes nothing. ``options`` are fields of ``Operation``."""
-    return _declare("read", refuses, options)
+    return _declare("read", route, refuses, options)
 
 
-def write(*refuses: Rule, **options: Any) -> Callable[[F], F]:
+def write(route: str, *refuses: Rule, **options: object) -> Callable[[F], F]:
     """Declare a method that changes a world. ``options`` are fields of ``Operation``."""
-    return _declare("write", refuses, options)
+    return _declare("write", route, refuses, options)
 
 
-def stream(*refuses: Rule) -> Callable[[F], F]:
+def stream(route: str, *refuses: Rule) -> Callable[[F], F]:
     """Declare a method that returns a ``Subscription``, which yields live records.
 
     Each record has a ``mark``. If you pass it as ``since``, the stream begins after that record. ``line`` is
     the record in one line for a terminal.
     """
-    return _declare("stream", refuses, {})
+    return _declare("stream", route, refuses, {})
 
 
-def _declare(sort: Sort, refuses: tuple[Rule, ...], options: Mapping[str, Any]) -> Callable[[F], F]:
+def _declare(
+    sort: Sort, route: str, refuses: tuple[Rule, ...], options: Mapping[str, Any]
+) -> Callable[[F], F]:
     def declare(body: F) -> F:
-        return cast(F, method_for(Operation(body, sort, refuses, **options)))
+        return cast(F, method_for(Operation(body, sort, route, refuses, **options)))
 
     return declare
 
 
-def method_for(operation: Operation) -> Callable[..., Any]:
+def method_for(operation: Operation) -> Callable[..., object]:
     """Return the method of a resource that sends ``operation`` through its transport."""
 
     @wraps(operation.body)
-    def method(self: Resource, /, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Resource, /, *args: object, **kwargs: object) -> Any:
         __tracebackhide__ = True
         try:
             answer = self._transport.carry_out(operation, {**operation.bind(args, kwargs), **self._always})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum
@@ -18,6 +18,7 @@ from reseller_sandbox.refusals.refusal import Category
 from reseller_sandbox.registry.contract import read_match
 from reseller_sandbox.registry.events import RegistryEvent
 from reseller_sandbox.registry.state import Change, State
+from reseller_sandbox.server.secrecy import Secrecy
 from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.kinds import Within, whole
 from reseller_sandbox.values.matching import MATCH, Match, Matching
@@ -47,7 +48,26 @@ class Result(Struct, frozen=True, kw_only=True):
         return f"{type(self).__name__}({inner})"
 
 
-def _brief(value: Any) -> str:
+def changed_by(**operations: str) -> Callable[[type[T]], type[T]]:
+    """Return a class decorator: who assigns a field of the result reads which operation changes it.
+
+    ``operations`` has the operations by field. The key ``others`` stands for all other fields.
+    """
+
+    def decorate(result: type[T]) -> type[T]:
+        def refuse(_: T, name: str, __: object) -> None:
+            __tracebackhide__ = True
+            operation = operations.get(name, operations.get("others"))
+            hint = f"; call {operation}" if operation else ""
+            raise AttributeError(f"{name} cannot be assigned, because a result is a copy{hint}")
+
+        result.__setattr__ = refuse  # type: ignore[assignment, method-assign]
+        return result
+
+    return decorate
+
+
+def _brief(value: object) -> str:
     if isinstance(value, datetime):
         return wire(value)
     if isinstance(value, Enum):
@@ -75,7 +95,10 @@ class RegistryEventRecord(Result, frozen=True, kw_only=True):
     """An event in the registry: its time, kind, subject, account and charge.
 
     ``charged`` is the amount that the account paid. For a refund, the amount is negative. ``balance`` is the
-    account's balance after the event. ``note`` is the reason why an expected event did not happen.
+    account's balance after the event. ``note`` is the reason why an expected event did not happen, or the
+    reason of a third party. ``actor`` is the third party that acted: ``registrar`` (another registrar),
+    ``registrant``, ``registry`` or ``staff``. ``changes`` has the fields of the order that the third party
+    changed, each with its value before and after. Secrets are masked.
     """
 
     at: datetime
@@ -86,6 +109,8 @@ class RegistryEventRecord(Result, frozen=True, kw_only=True):
     charged: Decimal
     balance: Decimal | None
     note: str
+    actor: str
+    changes: Mapping[str, Any]
 
 
 class RecordChange(Result, frozen=True, kw_only=True):
@@ -109,23 +134,32 @@ class Setting(Result, frozen=True, kw_only=True):
     after: Any
 
 
-def record_change(change: Change) -> RecordChange:
+def record_change(change: Change, secrecy: Secrecy) -> RecordChange:
     """Convert a change of a record to a ``RecordChange``, with secrets masked."""
-    return RecordChange(**redact.shown(change))
+    return RecordChange(**redact.shown(change, secrecy))
 
 
-def setting_records(pairs: Iterable[tuple[str, Any, Any]]) -> tuple[Setting, ...]:
-    """Convert triples (name, old value, new value) to ``Setting`` records."""
-    return tuple(
-        Setting(name=name, before=redact.plain(old), after=redact.plain(new)) for name, old, new in pairs
-    )
+def setting_records(pairs: Iterable[tuple[str, object, object]], secrecy: Secrecy) -> tuple[Setting, ...]:
+    """Convert triples (name, old value, new value) to ``Setting`` records, with secrets masked."""
+
+    def shown(value: object) -> Any:
+        return redact.masked(redact.plain(value), secrecy)
+
+    return tuple(Setting(name=name, before=shown(old), after=shown(new)) for name, old, new in pairs)
 
 
-def event_record(state: State, event: RegistryEvent) -> RegistryEventRecord:
-    """Convert an event to a record with the account's name, and with domain names in Unicode."""
+def event_record(state: State, event: RegistryEvent, secrecy: Secrecy) -> RegistryEventRecord:
+    """Convert an event to a record with the account's name, and with domain names in Unicode.
+
+    Secrets are masked.
+    """
     account = state.accounts.get(event.account) if event.account is not None else None
     name = account.name if account is not None else None
-    return record_of(RegistryEventRecord, event, subject=to_unicode(event.subject), account=name)
+    changes = redact.masked(
+        {field: {"before": old, "after": new} for field, old, new in event.changes}, secrecy
+    )
+    subject = to_unicode(event.subject)
+    return record_of(RegistryEventRecord, event, subject=subject, account=name, changes=changes)
 
 
 Limit = Annotated[int, whole(1, 1000), "Number of records to list."]
@@ -200,12 +234,13 @@ def page(records: Iterable[T], limit: int, start: int) -> tuple[tuple[T, ...], i
     return rows[:limit], start + limit if len(rows) > limit else None
 
 
-def parse_match(resource: Resource, match: Matching, place: str = "") -> Match:
+def parse_match(resource: Resource, match: Matching, place: str = "", *, to_come: bool = False) -> Match:
     """Convert ``match``, which an operation of ``resource`` received, to a ``Match``.
 
-    Refuse with ``invalid_parameter``. ``place`` is the name of the parameter in the message.
+    Refuse with ``invalid_parameter``. ``place`` is the name of the parameter in the message. ``to_come`` is
+    that of ``read_match``.
     """
     try:
-        return read_match(match, resource._local.words)
+        return read_match(match, resource._local.words, to_come=to_come)
     except Within as error:
         raise refused(error.problems, place) from None

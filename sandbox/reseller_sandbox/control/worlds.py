@@ -57,7 +57,7 @@ POINT_RULES = (
 )
 
 
-def _fixture(value: Any) -> Any:
+def _fixture(value: object) -> object:
     if isinstance(value, str):
         return value
     try:
@@ -225,13 +225,13 @@ class ForkOptions(TypedDict, total=False):
 class Snapshots(Keyed[CheckpointRecord]):
     """Named snapshots to which this world can go back."""
 
-    @read()
+    @read("GET snapshots")
     def list(self) -> SnapshotList:
         """Return every snapshot, oldest first."""
         snapshots = self._world.history.snapshots.values()
         return SnapshotList(snapshots=tuple(map(checkpoint_record, snapshots)))
 
-    @write(refusals.TOO_MANY_SNAPSHOTS)
+    @write("POST snapshots", refusals.TOO_MANY_SNAPSHOTS)
     def add(self, name: Key) -> CheckpointRecord:
         """Save the current state under a name. An existing snapshot with this name is replaced.
 
@@ -240,7 +240,7 @@ class Snapshots(Keyed[CheckpointRecord]):
         """
         return checkpoint_record(timeline.snapshot(self._world, name))
 
-    @write(refusals.UNKNOWN_SNAPSHOT)
+    @write("POST snapshots/{name}/restore", refusals.UNKNOWN_SNAPSHOT)
     def restore(self, name: SnapshotName, /) -> RewindResult:
         """Go back to a snapshot.
 
@@ -249,7 +249,7 @@ class Snapshots(Keyed[CheckpointRecord]):
         world = self._world
         return rewind_result(world, timeline.restore(world, name))
 
-    @write(refusals.UNKNOWN_SNAPSHOT)
+    @write("DELETE snapshots/{name}", refusals.UNKNOWN_SNAPSHOT)
     def remove(self, name: SnapshotName, /) -> SnapshotList:
         """Delete a snapshot. Return the remaining snapshots."""
         timeline.forget(self._world, "snapshots", name)
@@ -259,19 +259,19 @@ class Snapshots(Keyed[CheckpointRecord]):
 class Branches(Keyed[CheckpointRecord]):
     """The histories that this world left at a rewind, a restore, a switch or a load."""
 
-    @read()
+    @read("GET branches")
     def list(self) -> BranchList:
         """Return every branch, oldest first."""
         branches = self._world.history.branches.values()
         return BranchList(branches=tuple(map(checkpoint_record, branches)))
 
-    @write(UNKNOWN_BRANCH)
+    @write("POST branches/{name}/switch", UNKNOWN_BRANCH)
     def switch(self, name: BranchName, /) -> RewindResult:
         """Go to the end of a branch, and continue there. The current history becomes a branch."""
         world = self._world
         return rewind_result(world, timeline.switch(world, name))
 
-    @write(UNKNOWN_BRANCH)
+    @write("DELETE branches/{name}", UNKNOWN_BRANCH)
     def remove(self, name: BranchName, /) -> BranchList:
         """Delete a branch. Return the remaining branches."""
         timeline.forget(self._world, "branches", name)
@@ -281,7 +281,7 @@ class Branches(Keyed[CheckpointRecord]):
 class History(Resource):
     """The past of this world, which you can rewind, reset, compare, export and load."""
 
-    @write(refusals.UNKNOWN_REQUEST, synonyms=("undo", "back", "rollback", "revert"))
+    @write("POST history/rewind", refusals.UNKNOWN_REQUEST)
     def rewind(
         self, request: Text, *, side: Annotated[str, choice("before", "after")] = "before"
     ) -> RewindResult:
@@ -291,13 +291,13 @@ class History(Resource):
         you remove the branch. If there are too many branches, the oldest branch is removed.
 
         Args:
-            request: The request's id, such as ``r3``.
+            request: The request's id, such as ``r3``; ``last`` is the latest.
             side: ``before`` for the state before the request, ``after`` for the state just after the request.
         """
         world = self._world
         return rewind_result(world, timeline.rewind(world, request, before=side == "before"))
 
-    @write()
+    @write("POST history/reset")
     def reset(self, *, original: Switch = False) -> WorldTime:
         """Restart the world from its initial state: names, money, counters and clock.
 
@@ -310,7 +310,7 @@ class History(Resource):
         timeline.reset(world, original=original)
         return _world_time(WorldTime, world)
 
-    @read(*POINT_RULES, UNKNOWN_WORLD, long=True)
+    @read("GET history/diff", *POINT_RULES, UNKNOWN_WORLD, long=True)
     def diff(
         self,
         from_: Text = "start",
@@ -331,19 +331,20 @@ class History(Resource):
             start: Start of the page: ``next`` of the previous page.
         """
         transport = self._local
+        secrecy = transport.worlds.default.secrecy
         earlier, later = _snapshot_at(transport, from_), _snapshot_at(transport, to)
         differing = tuple(changes(earlier.state, later.state))
         listed, following = page(differing, limit, start)
         return Difference(
             from_=_point(from_, earlier),
             to=_point(to, later),
-            changes=tuple(map(record_change, listed)),
-            settings=setting_records(changed_settings(earlier, later)),
+            changes=tuple(record_change(change, secrecy) for change in listed),
+            settings=setting_records(changed_settings(earlier, later), secrecy),
             total=len(differing),
             next=following,
         )
 
-    @read(long=True)
+    @read("GET history/export", long=True)
     def export(self) -> ExportedFixture:
         """Return the whole world as a fixture in YAML.
 
@@ -352,7 +353,7 @@ class History(Resource):
         transport = self._local
         return ExportedFixture(fixture=transport.worlds.fixtures.written(transport.world.present()))
 
-    @write(refusals.INVALID_FIXTURE, TOO_MANY_FAULTS, long=True, apart=True)
+    @write("POST history/load", refusals.INVALID_FIXTURE, TOO_MANY_FAULTS, long=True, apart=True)
     def load(self, fixture: FixtureText) -> LoadResult:
         """Restart the world from a fixture. The previous history is kept as a branch.
 
@@ -371,7 +372,7 @@ class History(Resource):
 class Recording(Resource):
     """The past of this world in one file that you can replay."""
 
-    @read(long=True)
+    @read("GET recording", long=True)
     def get(self) -> RecordingRecord:
         """Return one file with the initial state, and with every later request and control call.
 
@@ -396,18 +397,19 @@ class Recording(Resource):
 class Worlds(Keyed[WorldSummary]):
     """The worlds of the server, each with its own registry, accounts, clock and past."""
 
-    @read(long=True)
+    @read("GET worlds", long=True)
     def list(self) -> WorldList:
         """Return every world, oldest first."""
         return _world_list(self._local.worlds)
 
-    @read(UNKNOWN_WORLD)
+    @read("GET worlds/{world:path}", UNKNOWN_WORLD)
     def get(self, world: WorldName, /) -> WorldRecord:
         """Return one world, with its accounts and their credentials."""
         engine = self._local.worlds
         return _world(WorldRecord, engine, engine.find(world))
 
     @write(
+        "POST worlds/fork",
         refusals.TOO_MANY_WORLDS,
         refusals.WORLD_EXISTS,
         refusals.INVALID_FIXTURE,
@@ -416,7 +418,6 @@ class Worlds(Keyed[WorldSummary]):
         refusals.SET_BACK,
         long=True,
         apart=True,
-        synonyms=("copy", "clone", "add", "create"),
     )
     def fork(self, **options: Unpack[ForkOptions]) -> WorldRecord:
         """Create a new world from this world or from a fixture. The new world has its own credentials.
@@ -439,6 +440,7 @@ class Worlds(Keyed[WorldSummary]):
         return _world(WorldRecord, transport.worlds, _fork(transport, options))
 
     @write(
+        "POST worlds/open",
         refusals.INVALID_RECORDING,
         refusals.TOO_MANY_WORLDS,
         refusals.WORLD_EXISTS,
@@ -465,7 +467,7 @@ class Worlds(Keyed[WorldSummary]):
             ) from None
         return _world(OpenedWorld, engine, world, difference=replay.difference or None, notes=replay.notes)
 
-    @write(UNKNOWN_WORLD, refusals.DEFAULT_WORLD, synonyms=("delete", "destroy"))
+    @write("DELETE worlds/{world:path}", UNKNOWN_WORLD, refusals.DEFAULT_WORLD)
     def remove(self, world: WorldName, /) -> WorldList:
         """Delete a world with all its data. Return the remaining worlds."""
         engine = _unlogged(self).worlds
@@ -496,7 +498,7 @@ def _fork(transport: LocalTransport, options: Mapping[str, Any]) -> World:
     return transport.worlds.fork(Fork(world=transport.world, **options))
 
 
-def _world(kind: type[W], engine: Engine, world: World, **more: Any) -> W:
+def _world(kind: type[W], engine: Engine, world: World, **more: object) -> W:
     """Convert a world to a record of the type ``kind``."""
     snapshot = world.present()
     if issubclass(kind, WorldRecord):
@@ -542,7 +544,7 @@ def checkpoint_record(checkpoint: Checkpoint) -> CheckpointRecord:
     )
 
 
-def _world_time(kind: type[S], world: World, **more: Any) -> S:
+def _world_time(kind: type[S], world: World, **more: object) -> S:
     """Return a record of the type ``kind`` with the time of ``world`` and its number of requests."""
     clock, requests = world.snapshot.clock, world.snapshot.requests
     return kind(world=world.name, now=clock.now(), frozen=clock.frozen, requests=requests, **more)

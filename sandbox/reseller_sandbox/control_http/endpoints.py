@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +11,7 @@ from marshmallow import RAISE, Schema, fields
 
 from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.control.parameter_text import parse_text
-from reseller_sandbox.control.resource import ROOT, Operation, Resource
+from reseller_sandbox.control.resource import ROOT, Operation
 from reseller_sandbox.refusals import INVALID_PARAMETER, MALFORMED_BODY, Rule
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.fields import ParameterField, Shape, schema_of
@@ -54,7 +55,7 @@ class OperationParameters(Schema):
     The operation itself checks the values and reports every mistake.
     """
 
-    def load(self, data: Any, **_: Any) -> Any:
+    def load(self, data: object, **_: object) -> object:
         """Return the values unchanged."""
         return data
 
@@ -67,13 +68,25 @@ def endpoint_of(operation: Operation) -> Endpoint:
     The schemas of an endpoint are made at their first use, because the schemas of all endpoints take 60 ms.
     """
     changes = operation.method != "GET"
+    in_path = [parameter for parameter in operation.parameters if parameter.place == "segment"]
+    # Paths and queries carry text, not JSON.
+    words = in_path if changes else operation.parameters
+
+    def handle(call: ControlCall) -> object:
+        values = dict(call.arguments)
+        for parameter in words:
+            if isinstance(word := values.get(parameter.name), str):
+                values[parameter.name] = parse_text(parameter.kind.shape, word)
+        return call.transport.carry_out(operation, values)
+
+    handle.__doc__ = operation.description
     return Endpoint(
         id=f"control.{operation.id}",
         method=operation.method,
         paths=(operation.path,),
-        handle=_handler(operation),
+        handle=handle,
         make_schemas=partial(_schemas, operation),
-        converters=dict.fromkeys(operation.segments, "rest") if operation.takes_slashes else {},
+        converters=dict.fromkeys(re.findall(r"{(\w+):path}", operation.route), "rest"),
         refuses=(*((MALFORMED_BODY,) if changes else ()), INVALID_PARAMETER, *operation.refuses),
         status=201 if operation.name in ("add", "fork") else 200,
         lengthy_from=0 if operation.long else None,
@@ -84,45 +97,22 @@ def endpoint_of(operation: Operation) -> Endpoint:
 
 def _schemas(operation: Operation) -> Schemas:
     """Return the schemas of an endpoint: the result, the path, and the query (for GET) or the body."""
-    in_path, others = (_schema(operation, in_path=in_path) for in_path in (True, False))
+    in_path: dict[str, fields.Field[Any]] = {}
+    asked: dict[str, fields.Field[Any]] = {}
+    for parameter in operation.parameters:
+        place = in_path if parameter.place == "segment" else asked
+        place[parameter.name] = ParameterField(parameter)
+    name = "".join(part.title() for part in operation.id.replace(".", "_").split("_"))
+    path, others = (OperationParameters.from_dict(each, name=f"{name}Asked")() for each in (in_path, asked))
     answer = schema_of(operation.result)()
     if operation.method == "GET":
-        return Schemas(answer, query=others, path=in_path)
-    return Schemas(answer, others, _NOTHING, in_path)
-
-
-def _schema(operation: Operation, *, in_path: bool) -> Schema:
-    fields_by_name: Any = {
-        parameter.name: ParameterField(parameter)
-        for parameter in operation.parameters
-        if (parameter.place == "segment") is in_path
-    }
-    name = "".join(part.title() for part in operation.id.replace(".", "_").split("_"))
-    return OperationParameters.from_dict(fields_by_name, name=f"{name}Asked")()
-
-
-def _handler(operation: Operation) -> Callable[[ControlCall], Any]:
-    def handle(call: ControlCall) -> Any:
-        values = dict(call.arguments)
-        # Paths and queries carry text, not JSON.
-        for parameter in operation.parameters:
-            is_word = parameter.place == "segment" or operation.method == "GET"
-            if is_word and isinstance(word := values.get(parameter.name), str):
-                values[parameter.name] = parse_text(parameter.kind.shape, word)
-        return call.transport.carry_out(operation, values)
-
-    handle.__doc__ = operation.description
-    return handle
-
-
-def operation_endpoints(resources: Iterable[type[Resource]]) -> tuple[Endpoint, ...]:
-    """Return one endpoint for each operation of ``resources``."""
-    return tuple(endpoint_of(operation) for resource in resources for operation in resource.operations())
+        return Schemas(answer, query=others, path=path)
+    return Schemas(answer, others, _NOTHING, path)
 
 
 def extra_endpoint(
     name: str, path: str, /, *refuses: Rule, method: str = "GET", **options: Any
-) -> Callable[[Callable[[ControlCall], Any]], Endpoint]:
+) -> Callable[[Callable[[ControlCall], object]], Endpoint]:
     """Declare a function as an endpoint that is not an operation of a resource.
 
     The endpoint has no query and an empty body unless ``options`` sets them.

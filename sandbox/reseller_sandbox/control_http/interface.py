@@ -6,16 +6,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import inf
 from typing import Any
+from urllib.parse import unquote
 
 from reseller_sandbox import refusals
 from reseller_sandbox.control.events import LocalSubscription
+from reseller_sandbox.control.hints import meant
 from reseller_sandbox.control.local_transport import LocalTransport
-from reseller_sandbox.control.resource import Resource
-from reseller_sandbox.control_http import documents, endpoints
+from reseller_sandbox.control.resource import ROOT, Resource, operations_by_id
+from reseller_sandbox.control_http import documents
+from reseller_sandbox.control_http.endpoints import ControlCall, endpoint_of
 from reseller_sandbox.refusals import UNKNOWN_DOCUMENT, Refused, Rule
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.state import Change
 from reseller_sandbox.settings import Settings
+from reseller_sandbox.values.text_checks import did_you_mean, shortened
 from reseller_sandbox.web import errors
 from reseller_sandbox.web.access_control import HEADER, Gate
 from reseller_sandbox.web.context import RequestContext
@@ -36,26 +40,31 @@ _MOST_KEPT = 12
 _PIECE = 1 << 16
 
 
+#: The words for HTTP methods that many APIs have and most operations lack.
+_VERBS = {"DELETE": "remove", "PUT": "replace", "PATCH": "change"}
+
+
 def _event(record: Any) -> bytes:
     return b"id: %b\ndata: %b\n\n" % (str(record.mark).encode(), write(dumped(record)))
 
 
-def _named(name: str, data: Any) -> bytes:
+def _named(name: str, data: object) -> bytes:
     return b"event: %b\ndata: %b\n\n" % (name.encode(), write(data))
 
 
 class EventStream:
     """The body of a response that sends a subscription as server-sent events.
 
-    A record has ``id`` and ``data``. The events ``begin``, ``missed`` and ``end`` have only ``data``. Over a
-    socket, the first event is ``begin``. Its ``instance`` identifies this start of the server.
+    A record has ``id`` and ``data``. The events ``begin``, ``missed`` and ``end`` have only ``data``. The
+    first event is ``begin``. Its ``instance`` identifies this start of the server, and is empty without a
+    server.
     """
 
     content_type = "text/event-stream"
 
     def __init__(self, subscription: LocalSubscription[Any], instance: str) -> None:
         self._subscription = subscription
-        self._first = [_named("begin", {"instance": instance})] if instance else []
+        self._first = [_named("begin", {"instance": instance})]
         self._missed = 0
 
     def piece(self) -> bytes:
@@ -105,6 +114,7 @@ class Control(Interface):
         refusals.INVALID_HOST,
         refusals.BODY_TOO_LARGE,
         refusals.UNKNOWN_WORLD,
+        refusals.UNSUPPORTED_ENCODING,
         *Gate.RULES,
     )
     error_shape: Mapping[str, object] = {
@@ -130,19 +140,24 @@ class Control(Interface):
         self._clients = clients
         self.document = lru_cache(maxsize=_MOST_KEPT)(self._document)
         self.endpoints: tuple[Endpoint, ...] = (
-            *endpoints.operation_endpoints(resources.values()),
+            *(endpoint_of(operation) for each in resources.values() for operation in each.operations()),
             *endpoints_of(documents),
             *more,
         )
 
-    def _document(self, name: str, assumed: Assumptions) -> dict[str, Any]:
-        """Return the OpenAPI document ``name``. Refuse with ``unknown_document``."""
+    def _document(
+        self, name: str, assumed: Assumptions, servers: tuple[str, ...] = (), version: str = "3.1"
+    ) -> bytes:
+        """Return the JSON of an OpenAPI document with the URLs ``servers``. Refuse with ``unknown_document``.
+
+        Documents are kept as text, because the collector would visit 10,000 objects in each.
+        """
         from reseller_sandbox.web import openapi  # apispec is slow to import
 
         by_name = {f"{interface.name}.json": interface for interface in (*self._clients(), self)}
         if name not in by_name:
             raise Refused(UNKNOWN_DOCUMENT, document=name[:80], known=", ".join(by_name))
-        return openapi.describe(by_name[name], assumed)
+        return write(openapi.describe(by_name[name], assumed, servers, version))
 
     def authenticate(self, request: RequestContext) -> None:
         """Refuse a request that has no access to the control interface."""
@@ -156,11 +171,41 @@ class Control(Interface):
             values["since"] = mark
         return values
 
+    def unmatched(self, request: RequestContext, world: World) -> str:  # noqa: ARG002
+        """Return the operations that the words of an unknown path mean in other programs, or ""."""
+        operations = self._similar(request)
+        be = "is" if len(operations) == 1 else "are"
+        return f"the nearest {be} {', '.join(operations)}" if operations else ""
+
+    def instead(self, request: RequestContext) -> str:
+        """Return the operations that a method, such as DELETE, or the last word of a path means, or ""."""
+        if request.method not in _VERBS:
+            return did_you_mean(self._similar(request))
+        resource = request.path.removeprefix(f"{ROOT}/").partition("/")[0]
+        operations = self._meant(_VERBS[request.method], resource)
+        return f"; to {_VERBS[request.method]}, use {' or '.join(operations)}" if operations else ""
+
+    def _similar(self, request: RequestContext) -> list[str]:
+        """Return the operations, as method and path, that the last word of a path means."""
+        resource, *others = request.path.removeprefix(f"{ROOT}/").split("/")
+        if resource not in self.resources:
+            return self._meant(resource, "")
+        return self._meant(others[-1] if others else resource, resource)
+
+    def _meant(self, word: str, resource: str) -> list[str]:
+        """Return the operations, as method and path, that ``word`` means. See ``hints.meant``."""
+        known = operations_by_id(self.resources.values())
+        of = self.resources.get(resource)  # endpoints of the page and the manual belong to none
+        own = [each.name for each in of.operations()] if of else ()
+        within = f"{resource}.{{}}" if resource else "{}.list"
+        ids = (name if "." in name else within.format(name) for name in meant(word, resource, own))
+        return [f"{known[each].method} {known[each].path}" for each in ids if each in known]
+
     def carry_out(
         self, request: RequestContext, endpoint: Endpoint, world: World
-    ) -> tuple[Any, list[Change]]:
+    ) -> tuple[object, list[Change]]:
         """Carry out the request without a lock, because an operation locks the world itself."""
-        call = endpoints.ControlCall(LocalTransport(self.worlds, world), request.arguments, request, self)
+        call = ControlCall(LocalTransport(self.worlds, world), request.arguments, request, self)
         return endpoint.handle(call), []
 
     def accept(self, request: RequestContext, endpoint: Endpoint, result: Any) -> Answer:
@@ -175,11 +220,25 @@ class Control(Interface):
         body = endpoint.schemas.answer.dump(result)
         return Answer(endpoint.status, body if endpoint.lengthy_from is None else write_in_pieces(body))
 
-    def refuse(self, request: RequestContext, refused: Refused) -> Answer:  # noqa: ARG002
-        """Return a response with the refusal's ``error``, ``message`` and ``remedy``, and its status."""
-        body = {**errors.body_of(refused), "remedy": refused.remedy}
+    def refuse(self, request: RequestContext, refused: Refused) -> Answer:
+        """Return a response with the refusal's ``error``, ``message`` and ``remedy``, and its status.
+
+        The name at the end of a path can contain slashes, so ``accounts/main/topup`` names an account. If the
+        request is refused, the message suggests the operation that ``topup`` means. A slash that the client
+        has encoded, as the remote client does, belongs to the name.
+        """
+        message, endpoint = refused.message, request.endpoint
+        name = request.path.removeprefix(f"{ROOT}/").partition("/")[2]
+        last = unquote(request.target.partition("?")[0].rpartition("/")[2])
+        is_name = (
+            endpoint is not None and endpoint.paths[0].endswith("}") and refused.rule in endpoint.refuses
+        )
+        if is_name and name.endswith(f"/{last}") and (hint := did_you_mean(self._similar(request))):
+            message += f" The path was read as the name {shortened(name)}{hint}"
+        body = {**errors.body_of(refused), "message": message, "remedy": refused.remedy}
         return Answer(errors.status_of(refused.rule), body)
 
     def security(self, assumed: Assumptions) -> Mapping[str, str]:  # noqa: ARG002
         """Return the header of the control token, if a token is required."""
-        return {HEADER: "The control token of the server."} if self.gate.token is not None else {}
+        needs_token = self.settings.control_token is not None
+        return {HEADER: "The control token of the server."} if needs_token else {}

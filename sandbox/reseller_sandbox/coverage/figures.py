@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from reseller_sandbox.coverage.items import AREAS, COUNTS, Item, checks_stage, event_name, transitions
+from reseller_sandbox.coverage.situations import SITUATIONS
 from reseller_sandbox.registry.assumptions import spelt
 from reseller_sandbox.registry.contract import ApiOperation, Contract
 from reseller_sandbox.registry.lifecycle import TIMED
@@ -83,6 +84,9 @@ def _counts(tally: Tally, operations: Mapping[str, ApiOperation]) -> Iterator[tu
     for (event, stage), seen in list(tally.events.items()):
         if (row := rows.get((event, stage)) or rows.get((event, None))) is not None:
             yield ("events", event_name(row)), Mark(times=seen.times)
+        for situation in SITUATIONS:
+            if event in situation.events:
+                yield ("situations", situation.name), Mark(times=seen.times)
 
 
 def _mark(seen: Counted, carried_out: int = 0, refused: int = 0, injected: int = 0) -> Mark:
@@ -108,6 +112,9 @@ def _exercised_by(
         mark = _mark(seen)
         mark.values[spelt(value)] = None
         yield ("assumptions", assumption), mark
+    for situation in SITUATIONS:
+        if situation.met_by(exercise, operation):
+            yield ("situations", situation.name), _mark(seen)
 
 
 def _shows_stage(operation: ApiOperation, exercise: Exercise) -> bool:

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.coverage.figures import ItemCovered
 from reseller_sandbox.coverage.items import event_name, transition_name
+from reseller_sandbox.coverage.situations import SITUATIONS
 from reseller_sandbox.faults.kinds import KINDS
 from reseller_sandbox.refusals import Category, Rule
 from reseller_sandbox.registry.assumptions import Assumptions, catalogue, public_name
@@ -69,7 +70,7 @@ def samples(package: str) -> Samples:
 
 
 #: Sample parameters for each kind of fault that requires parameters.
-FAULTS: Mapping[str, Mapping[str, Any]] = {
+FAULTS: Mapping[str, Mapping[str, object]] = {
     "error": {"error": "internal_error"},
     "latency": {"seconds": 0.1},
     "hang": {"seconds": 0.1},
@@ -105,7 +106,7 @@ DAILY = Step(call="assumptions.set", parameters={"assume": {"lifecycle.autorenew
 
 
 #: The order of the areas. The list of gaps contains one gap of each area, then the next of each, and so on.
-_TURNS = ("errors", "faults", "stages", "events", "transitions", "operations", "assumptions")
+_TURNS = ("errors", "faults", "situations", "stages", "events", "transitions", "operations", "assumptions")
 
 #: The most important errors come first: errors that cost money or a name, before errors of syntax.
 _IMPORTANT = (
@@ -185,6 +186,9 @@ def _gap(item: ItemCovered, operations: Mapping[str, ApiOperation]) -> Gap:
             return _fault_gap(gap, operations)
         case "transitions":
             return _transition_gap(gap, operations)
+        case "situations":
+            situation = next(situation for situation in SITUATIONS if situation.name == gap.item)
+            return replace(gap, how=f"{situation.about} To make it: {situation.how.replace('`', '')}")
     return replace(gap, how=_assumption_texts()[item.item])
 
 
@@ -246,10 +250,10 @@ _APPENDED = re.compile(r"(?<=[\w})])\{\w+\}")
 def _event_gap(gap: Gap) -> Gap:
     row = next(row for row in TIMED if event_name(row) == gap.item)
     until = {"domain": NAME, "event": row.event}
-    retries = (DAILY,) if row.tried_again else ()
+    retries = (DAILY,) if row.renews and row.stage is Stage.OVERDUE else ()
     advance = Step(call="clock.advance", parameters={"until": until})
     how = f"Keep a name at the stage {row.stage} until the end of this period: {row.period.words}."
-    return replace(gap, how=how, needs=(*retries, *name_at(row.stage, autorenew=row.years > 0), advance))
+    return replace(gap, how=how, needs=(*retries, *name_at(row.stage, autorenew=row.renews), advance))
 
 
 def _fault_gap(gap: Gap, operations: Mapping[str, ApiOperation]) -> Gap:
@@ -263,7 +267,7 @@ def _fault_gap(gap: Gap, operations: Mapping[str, ApiOperation]) -> Gap:
     return replace(gap, needs=(*gap.needs, rule))
 
 
-def _fault(kind: str, operation: ApiOperation, parameters: Mapping[str, Any]) -> Step:
+def _fault(kind: str, operation: ApiOperation, parameters: Mapping[str, object]) -> Step:
     return Step(
         call="faults.add", parameters={"kind": kind, "match": {"operation": operation.id}, **parameters}
     )

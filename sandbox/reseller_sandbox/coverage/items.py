@@ -1,4 +1,4 @@
-"""The items of coverage: operations, errors, stages, transitions, events, faults and assumptions.
+"""The items of coverage: operations, errors, stages, transitions, events, faults, assumptions, situations.
 
 They follow from the rows of the interfaces, the lifecycle tables and the kinds of faults.
 """
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from reseller_sandbox.coverage.situations import SITUATIONS
 from reseller_sandbox.faults.kinds import KINDS
 from reseller_sandbox.refusals import ALREADY_YOURS, NO_TRANSFER, WRONG_STATE
 from reseller_sandbox.registry.assumptions import Assumptions
@@ -28,6 +29,7 @@ AREAS: Mapping[str, str] = {
     "events": "Timed events of names. An event counts when it has happened.",
     "faults": "Kinds of faults in a phase. A fault counts when it has been applied to a request.",
     "assumptions": "Behaviour that the contract leaves open. An assumption counts when an answer used it.",
+    "situations": "Cases in which registrar modules go wrong. A situation counts when a request has met it.",
 }
 
 #: The assumptions on which only timed transitions depend. Coverage omits them, because no response uses them.
@@ -39,8 +41,8 @@ START, END = "nothing", "nothing more"
 #: How items are counted.
 COUNTS = (
     "Each operation, documented error of an operation, operation at a stage, transition, timed event, kind "
-    "of fault in a phase and assumption is one item. An item counts when it has been exercised at least "
-    "once. An error that a fault injected counts, too, and is marked."
+    "of fault in a phase, assumption and situation is one item. An item counts when it has been exercised at "
+    "least once. An error that a fault injected counts, too, and is marked."
 )
 
 
@@ -76,6 +78,7 @@ def items(contract: Contract, like: Glob | None = None) -> Iterator[Item]:
     unmatched = {operation.interface for operation in contract} - matched
     names = [name for name in Assumptions().values() if name not in TIMED_ONLY]
     yield from (Item("assumptions", name) for name in names if name.partition(".")[0] not in unmatched)
+    yield from (Item("situations", situation.name) for situation in SITUATIONS)
 
 
 def checks_stage(operation: ApiOperation) -> int | None:

@@ -45,17 +45,20 @@ class Effects(Struct, frozen=True, kw_only=True):
 
     Each rule adds to the effects of earlier rules. ``wait`` is the delay in seconds. In phase ``before``, the
     operation takes effect only after the delay. ``drip`` slows the response, ``cut`` ends it early, and
-    ``instead`` replaces it. ``again`` says which response a duplicated request returns. ``commits`` is the
-    age of a stale response in commits. ``passes`` is how far the clock moves after the operation. ``answer``
-    is the JSON of the operation's response so far, in phase ``after``.
+    ``instead`` replaces it. With ``stale``, the connection ends as soon as the client uses it again.
+    ``again`` says which response a duplicated request returns. ``commits`` is the age of a stale response in
+    commits, and ``max_age`` its maximum age in seconds. ``passes`` is how far the clock moves after the
+    operation. ``answer`` is the JSON of the operation's response so far, in phase ``after``.
     """
 
     wait: float = 0.0
     drip: Drops | None = None
     cut: Cut | None = None
+    stale: bool = False
     instead: Instead | None = None
     again: Literal["first", "second"] | None = None
     commits: int = 0
+    max_age: float | None = None
     passes: relativedelta | None = None
     answer: Any = None
 
@@ -72,9 +75,9 @@ class Effects(Struct, frozen=True, kw_only=True):
     @property
     def delivery(self) -> Delivery | None:
         """The delay, pace and early end of the response, or None for a normal delivery."""
-        if not self.wait and self.drip is None and self.cut is None:
+        if not self.wait and self.drip is None and self.cut is None and not self.stale:
             return None
-        return Delivery(self.wait, self.drip, self.cut)
+        return Delivery(self.wait, self.drip, self.cut, self.stale)
 
 
 Phase = Literal["before", "after"]

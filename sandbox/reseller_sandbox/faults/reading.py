@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -11,32 +12,41 @@ from msgspec.structs import replace
 
 from reseller_sandbox import refusals
 from reseller_sandbox.faults.kinds import KINDS
-from reseller_sandbox.faults.kinds.answers import Error
+from reseller_sandbox.faults.kinds.answers import Error, Mutate
 from reseller_sandbox.faults.rule import PAST, WHEN_APPLIED, FaultRule
-from reseller_sandbox.registry.contract import Vocabulary, unknown
+from reseller_sandbox.registry.contract import Canned, Vocabulary, never_found, never_sent, unknown
 from reseller_sandbox.values.kinds import WHEN, Kind, Mistake, Within, choice, instant, json_value, mistakes
-from reseller_sandbox.values.matching import ANSWERED, MATCH, Match
+from reseller_sandbox.values.matching import ANSWERED, MATCH, Match, is_status
 from reseller_sandbox.values.parameters import (
     Parameter,
     by_attribute,
     declared,
     object_shape,
+    parent_of,
     read,
     without_arguments,
     written,
 )
-from reseller_sandbox.values.text_checks import decimals_to_floats, nearest, unused
+from reseller_sandbox.values.text_checks import (
+    abridged,
+    decimals_to_floats,
+    did_you_mean,
+    nearest,
+    shortened,
+    unused,
+)
 
 
 class Preset(Struct, frozen=True):
-    """A named group of rules."""
+    """A named group of rules. ``synonyms`` are its names in other programs."""
 
     name: str
     about: str
     rules: tuple[Mapping[str, Any], ...]
+    synonyms: tuple[str, ...] = ()
 
 
-def _sometimes(kind: str, chance: float, **parameters: Any) -> Mapping[str, Any]:
+def _sometimes(kind: str, chance: float, **parameters: object) -> Mapping[str, object]:
     return {"name": kind, "kind": kind, "when": {"chance": chance}, **parameters}
 
 
@@ -55,32 +65,39 @@ PRESETS: Mapping[str, Preset] = {
                 _sometimes("truncate", 0.05),
                 _sometimes("latency", 0.1, min=0.2, max=1),
             ),
+            ("chaos", "random", "unstable", "unreliable", "sometimes"),
         ),
         Preset(
             "outage",
             "Each connection is closed without a response, and no request takes effect.",
             ({"kind": "close", "when": {"phase": "before"}},),
+            ("unavailable", "down", "offline", "unreachable"),
         ),
         Preset(
             "lost-responses",
             "Requests that change something take effect and are charged, but a reset loses their responses.",
             ({"kind": "reset", "match": {"changed": True}, "when": {"phase": "after"}},),
+            ("lost", "lost_responses", "lost_response", "response_lost", "paid_twice"),
         ),
         Preset(
             "slow",
             "Responses usually take about two seconds, and sometimes up to ten.",
             ({"kind": "latency", "median": 2, "sigma": 0.6, "max": 30},),
+            ("latency", "delay", "delayed", "timeout", "timeouts"),
         ),
         Preset(
             "rate-limited",
-            "Each account may send ten requests per minute of the world's time. Further requests get the "
-            "status 429.",
-            ({"kind": "rate_limit", "limit": 10, "window": 60},),
+            "Each account may send five requests per second of the world's time. Further requests get the "
+            "status 429, and a Retry-After header with one second, for which some clients really wait.",
+            ({"kind": "rate_limit", "limit": 5, "window": 1},),
+            ("rate_limit", "rate_limited", "429", "throttle", "throttled", "too_many_requests"),
         ),
         Preset(
             "maintenance",
-            "Each request gets the status 503, and a Retry-After header with half an hour.",
-            ({"kind": "error", "error": refusals.MAINTENANCE.code, "retry_after": 1800},),
+            "Each request gets the status 503, and a Retry-After header with one second, for which some "
+            "clients really wait.",
+            ({"kind": "error", "error": refusals.MAINTENANCE.code, "retry_after": 1},),
+            ("unavailable", "503", "service_unavailable", "closed"),
         ),
     )
 }
@@ -106,22 +123,28 @@ def preset_rules(preset: Preset, changes: Mapping[str, Any]) -> list[dict[str, A
     return rules
 
 
+#: The maximum number of errors that a message lists.
+_MOST_LISTED = 20
+
 _KIND = choice(*KINDS, synonyms={name: kind.synonyms for name, kind in KINDS.items()})
-_PRESET = choice(*PRESETS)
+_PRESET_SYNONYMS = {name: preset.synonyms for name, preset in PRESETS.items()}
+_PRESET = choice(*PRESETS, synonyms=_PRESET_SYNONYMS)
 
 
 def read_rules(
-    items: Sequence[Any],
+    items: Sequence[object],
     vocabulary: Vocabulary | None,
     taken: Iterable[str] = (),
     place: str = "",
     now: datetime | None = None,
+    canned: Canned = None,
 ) -> tuple[FaultRule, ...]:
     """Return the fault rules that ``items`` describe. An item is a rule or a preset.
 
     Names in ``taken`` are refused. ``place`` is the path of each rule in messages. Durations count from
     ``now``. Without ``now``, only absolute instants are accepted. The result of ``rule_as_json`` can be read
-    again. Without a vocabulary, every operation and error counts as known. Raise ``Within``, which names
+    again. Without a vocabulary, every operation and error counts as known. ``canned`` holds the places in
+    calls of the canned answers, if paths into these calls are to be checked. Raise ``Within``, which names
     every mistake.
     """
     named = dict.fromkeys(taken, "an existing rule")
@@ -131,7 +154,7 @@ def read_rules(
         at = place.format(number)
         specs, wrong = _rules_of(item)
         for spec in specs:
-            rule, rule_mistakes = _rule(spec, vocabulary, named, at, now)
+            rule, rule_mistakes = _rule(spec, vocabulary, named, at, now, canned)
             rules += [rule] if rule is not None else []
             wrong += rule_mistakes
         for mistake in wrong:
@@ -170,7 +193,7 @@ def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
     return after
 
 
-def _rules_of(item: Any) -> tuple[list[Any], list[Mistake]]:
+def _rules_of(item: object) -> tuple[list[Any], list[Mistake]]:
     """Return the rules that one item (a rule or a preset) describes, and its mistakes."""
     if not isinstance(item, Mapping):
         return [item], []
@@ -187,7 +210,9 @@ def _rules_of(item: Any) -> tuple[list[Any], list[Mistake]]:
             continue
         having = [rule for rule in rules if key == "paused" or key in names_of(KINDS[rule["kind"]])]
         if not having:
-            wrong.append(Mistake((key,), f"is not a parameter of the preset {preset.name}", True))
+            parent = parent_of(key, declared(FaultRule))
+            hint = f"; put it in {parent.name}" if parent else ""
+            wrong.append(Mistake((key,), f"is not a parameter of the preset {preset.name}{hint}", True))
         for rule in having if value is not None else ():
             rule[key] = value
     return rules, wrong
@@ -199,7 +224,12 @@ def names_of(of: type) -> set[str]:
 
 
 def _rule(
-    spec: Any, vocabulary: Vocabulary | None, named: dict[str, str], at: str, now: datetime | None
+    spec: object,
+    vocabulary: Vocabulary | None,
+    named: dict[str, str],
+    at: str,
+    now: datetime | None,
+    canned: Canned,
 ) -> tuple[FaultRule | None, list[Mistake]]:
     """Read one rule. Return the rule, or None if a part is invalid, and all mistakes in the rule.
 
@@ -213,7 +243,9 @@ def _rule(
     try:
         kind = KINDS[_KIND.read(word)]
     except ValueError as problem:
-        is_missing = [Mistake(("kind",), f"is missing; it {problem}")]
+        if "did you mean" not in str(problem):
+            problem = ValueError(f"{problem}{did_you_mean(_other_uses(word, vocabulary))}")
+        is_missing = [Mistake(("kind",), f"is missing; it must be one of {', '.join(KINDS)}")]
         wrong += is_missing if word is None else mistakes("kind", word, problem)
         raw = {key: value for key, value in raw.items() if key in names_of(FaultRule)}
     values, wrong_values = read((*(declared(kind) if kind else ()), *declared(FaultRule)), raw)
@@ -223,14 +255,37 @@ def _rule(
         wrong.append(Mistake(("name",), f"is the name of {named[name]}"))
     named.setdefault(name, at or "another rule")
     wrong += wrong_values
-    wrong += [mistake.under("match") for mistake in unknown(parts.get("match", Match()), vocabulary)]
+    match = parts.get("match", Match())
+    unknown_parts = [*unknown(match, vocabulary)] or [*never_sent(match, vocabulary, canned)]
+    wrong += [mistake.under("match") for mistake in unknown_parts]
     if kind is None or wrong_values:
         return None, wrong
     rule = FaultRule(kind=kind(**by_attribute(declared(kind), values)), **parts)
-    return rule, [*wrong, *rule.kind.mistakes(), *_of_error(rule, vocabulary), *_of_phase(rule)]
+    return rule, [
+        *wrong,
+        *rule.kind.mistakes(),
+        *_of_error(rule, vocabulary),
+        *_of_path(rule, vocabulary, canned),
+        *_of_phase(rule),
+    ]
 
 
-def _with_instants(when: Any, now: datetime | None) -> tuple[Any, list[Mistake]]:
+def _other_uses(word: object, vocabulary: Vocabulary | None) -> list[str]:
+    """Return the rules that the unknown kind ``word`` can mean: a status, an error or a preset."""
+    if not isinstance(word, str):
+        return []
+    plain = re.sub(r"[\s-]+", "_", word.lower())
+    errors = [code for code, rule in refusals.RULES.items() if plain in (code, *rule.synonyms)]
+    known = None if vocabulary is None else vocabulary.all_errors
+    presets = {name: (name.replace("-", "_"), *preset.synonyms) for name, preset in PRESETS.items()}
+    return [
+        *([f"error with status={plain}"] if plain.isdecimal() and is_status(plain) else ()),
+        *(f"error with error={code}" for code in errors if known is None or code in known),
+        *(f"the preset {name}" for name, words in presets.items() if plain in words),
+    ]
+
+
+def _with_instants(when: object, now: datetime | None) -> tuple[object, list[Mistake]]:
     """Return ``when`` with ``from`` and ``until`` as instants, and the mistakes in these keys."""
     wrong: list[Mistake] = []
     if isinstance(when, Mapping) and now is not None:
@@ -258,18 +313,28 @@ def _of_error(rule: FaultRule, vocabulary: Vocabulary | None) -> Iterator[Mistak
     if vocabulary is None or not isinstance(rule.kind, Error) or rule.kind.error is None:
         return
     error = rule.kind.error
-    known = frozenset().union(*vocabulary.errors.values())
-    if error not in known:
-        hint = nearest(error, sorted(known), refusals.SYNONYMS)
-        yield Mistake(("error",), f"is not the name of a documented error{hint}")
-        return
     matched = vocabulary.interfaces(rule.match.get("operation", ()))
+    if error not in vocabulary.all_errors:
+        hint = nearest(error, sorted(vocabulary.all_errors), refusals.SYNONYMS)
+        names = {name for interface in matched for name in vocabulary.errors[interface]}
+        codes_first = sorted(names or vocabulary.all_errors, key=lambda name: (" " in name, name))
+        hint = hint or f"; known are {abridged(codes_first, _MOST_LISTED)}"
+        yield Mistake(("error",), f"{shortened(error)} is not the name of a documented error{hint}")
+        return
     if matched and not any(error in vocabulary.errors[interface] for interface in matched):
         of_matched = f"is not an error of {' or '.join(matched)}, whose operations the rule matches"
         yield Mistake(("error",), of_matched)
 
 
-def rule_schema() -> dict[str, Any]:
+def _of_path(rule: FaultRule, vocabulary: Vocabulary | None, canned: Canned) -> Iterator[Mistake]:
+    if not isinstance(rule.kind, Mutate):
+        return
+    path, beside = rule.kind.path, rule.kind.add is not None
+    if problem := never_found(path, "answer", rule.match, vocabulary, canned, beside=beside):
+        yield Mistake(("path",), f"{shortened(path.text)} {problem}")
+
+
+def rule_schema() -> dict[str, object]:
     """Return the JSON Schema of a rule."""
     common = declared(FaultRule)
     kinds = [
@@ -289,7 +354,8 @@ def rule_parameters() -> tuple[Parameter, ...]:
 
     They are read without validation, because a rule is validated as a whole, with all of its mistakes.
     """
-    preset = replace(_named("preset", *PRESETS), words="The preset whose rules to add, in place of a kind.")
+    words = "The preset whose rules to add, in place of a kind."
+    preset = Parameter("preset", choice(*PRESETS), required=True, words=words)
     return (_unread(preset), *map(_unread, declared(FaultRule)), *kind_parameters())
 
 

@@ -30,7 +30,6 @@ from reseller_sandbox.values.kinds import (
     Mistake,
     choice,
     listed,
-    matching,
     number,
     table,
     whole,
@@ -117,7 +116,17 @@ PAST = ("since",)
 
 #: The name of a rule. It cannot be ``kinds`` or ``presets``, because ``/faults/kinds`` and
 #: ``/faults/presets`` are the paths of other operations.
-NAME = matching("(?!(?:kinds|presets)$)[A-Za-z0-9][A-Za-z0-9._-]{0,79}", f"{KEY.says} (not kinds or presets)")
+_RESERVED = ("kinds", "presets")
+
+
+def _name(value: object) -> str:
+    name = KEY.read(value)
+    if name in _RESERVED:
+        raise ValueError(f"must not be {' or '.join(_RESERVED)}")
+    return name
+
+
+NAME = replace(KEY, read=_name, says=f"{KEY.says} (not {' or '.join(_RESERVED)})")
 
 #: A match of future requests.
 _TO_COME = replace(

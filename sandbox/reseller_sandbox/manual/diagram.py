@@ -40,4 +40,4 @@ def _name(stage: Stage | None) -> str:
 
 def when(row: TimedTransition) -> str:
     """Return the period after which a stage ends, with the conditions of the transition."""
-    return f"{row.period.words}, with auto-renewal and funds" if row.years else row.period.words
+    return f"{row.period.words}, with auto-renewal and funds" if row.renews else row.period.words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-import msgspec
+from marshmallow import fields
 
 from reseller_sandbox.control_http.endpoints import ControlCall, PathName, about, extra_endpoint
 from reseller_sandbox.manual.pages import FOLDER, PICTURES, Manual, UnknownPage
@@ -15,6 +15,10 @@ from reseller_sandbox.web.interface import Answer
 
 if TYPE_CHECKING:
     from reseller_sandbox.manual.rendering import Renderer
+    from reseller_sandbox.manual.search import Search
+
+#: Script of the search box, and the maximum number of sections that a search returns.
+SCRIPT, SHOWN = "search.js", 20
 
 _HTML, _MARKDOWN, _PICTURE = "text/html", "text/markdown", "image/webp"
 _SCRIPT = "text/javascript"
@@ -22,7 +26,7 @@ _SCRIPT = "text/javascript"
 
 class _PagePath(Shape):
     page = PathName(
-        metadata=about("Name of a page, with .md for Markdown, or name of a picture or a file of the search.")
+        metadata=about("Name of a page, with .md for Markdown, or name of a picture or of the search script.")
     )
 
 
@@ -34,16 +38,10 @@ def _renderer() -> Renderer:
 
 
 @cache
-def _search_file(name: str) -> Answer | None:
-    """Return the script or the index of the search, or None if ``name`` is another file."""
-    if name == "search.js":
-        return Answer(200, (FOLDER / name).read_bytes(), f"{_SCRIPT}; charset=utf-8")
-    if name == "search-index.js":
-        from reseller_sandbox.manual.search import sections
+def _search() -> Search:
+    from reseller_sandbox.manual.search import Search, sections
 
-        index = msgspec.json.encode(sections(_renderer().manual))
-        return Answer(200, b"export default " + index, f"{_SCRIPT}; charset=utf-8")
-    return None
+    return Search(sections(_renderer().manual))
 
 
 @cache
@@ -55,13 +53,13 @@ def _show(call: ControlCall) -> Answer:
     """Return a page of the manual, by default the first one.
 
     The page is Markdown if its name ends with .md, or if Accept names text/markdown and not text/html.
-    Otherwise, it is HTML. Pictures and the files of the search are served by name as well.
+    Otherwise, it is HTML. Pictures and the script of the search are served by name as well.
     """
     name = call.arguments.get("page", "")
     if name in PICTURES:
         return Answer(200, PICTURES[name].read_bytes(), _PICTURE)
-    if (file := _search_file(name)) is not None:
-        return file
+    if name == SCRIPT:
+        return Answer(200, (FOLDER / name).read_bytes(), f"{_SCRIPT}; charset=utf-8")
     try:
         page = _renderer().manual.page(name)
     except UnknownPage as problem:
@@ -76,6 +74,27 @@ def _show(call: ControlCall) -> Answer:
     }
     root = "../" * name.count("/") if name else "manual/"
     return Answer(200, _html(page.name, root), f"{_HTML}; charset=utf-8")
+
+
+class _Wanted(Shape):
+    words = fields.String(required=True, metadata=about("Words to search for."))
+
+
+class _Section(Shape):
+    page = fields.String(metadata=about("Name of the page."))
+    title = fields.String(metadata=about("Title of the page."))
+    heading = fields.String(metadata=about("Heading of the section."))
+    anchor = fields.String(metadata=about("Anchor of the section on its page."))
+
+
+class _Found(Shape):
+    sections = fields.List(fields.Nested(_Section), metadata=about("Sections that fit, the best first."))
+
+
+@extra_endpoint("manual.search", "manual/search", query=_Wanted(), answer=_Found(), lengthy_from=0)
+def _find(call: ControlCall) -> dict[str, object]:
+    """Return the sections of the manual that fit the words, the best first."""
+    return {"sections": _search().find(call.arguments["words"])[:SHOWN]}
 
 
 _first = extra_endpoint("manual", "manual", lengthy_from=0, forms=(_HTML, _MARKDOWN))(_show)

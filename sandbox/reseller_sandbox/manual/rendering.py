@@ -40,11 +40,11 @@ class Renderer:
 
     @cached_property
     def policy(self) -> str:
-        """The content security policy: only the stylesheet, and scripts and images of the same server."""
+        """The content security policy: only the stylesheet, and parts of the same server."""
         digest = base64.b64encode(hashlib.sha256(self.style.encode()).digest()).decode()
         return (
-            f"default-src 'none'; style-src 'sha256-{digest}'; script-src 'self'; base-uri 'none'; "
-            "form-action 'none'; frame-ancestors 'none'; img-src 'self'"
+            f"default-src 'none'; style-src 'sha256-{digest}'; script-src 'self'; connect-src 'self'; "
+            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; img-src 'self'"
         )
 
     def render(self, page: Page, root: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import quote, urlencode
 
 from marshmallow import fields
@@ -39,7 +38,7 @@ class CallTexts(Shape):
 
 
 @extra_endpoint("calls", "calls", method="POST", answer=CallTexts(), body=WrittenCalls(), only_reads=True)
-def write(call: ControlCall) -> Any:
+def write(call: ControlCall) -> object:
     """Return commands and programs that carry out operations.
 
     Unknown operations are left out.
@@ -54,7 +53,9 @@ def write(call: ControlCall) -> Any:
     }
 
 
-def _written(operation: Operation, arguments: Mapping[str, Any], server: str, world: str) -> dict[str, str]:
+def _written(
+    operation: Operation, arguments: Mapping[str, object], server: str, world: str
+) -> dict[str, str]:
     rest = dict(arguments)
     path, query, body = operation.path_with(rest), "", ""
     if rest and operation.method == "GET":

@@ -19,12 +19,12 @@ from reseller_sandbox.web.interfaces import PublicInterface
 _DEPTH = 6
 
 
-def lifecycle() -> Mapping[str, Any]:
+def lifecycle() -> Mapping[str, object]:
     """Return the stages of a domain, and the transitions that requests or time cause."""
     by_request: dict[tuple[Stage | None, Stage | None], list[str]] = {}
     for edge in edges(State()):
         by_request.setdefault((edge.before, edge.after), []).append(edge.words)
-    ways: list[Mapping[str, Any]] = []
+    ways: list[Mapping[str, object]] = []
     for (before, after), words in by_request.items():
         label = words[0] if len(words) == 1 else f"{words[0]}, …"
         ways.append({"from": before, "to": after, "label": label, "words": words, "timed": False})
@@ -35,7 +35,7 @@ def lifecycle() -> Mapping[str, Any]:
     return {"stages": STAGES, "ways": ways}
 
 
-def requests(interface: str, document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def requests(interface: str, document: Mapping[str, Any]) -> Iterator[Mapping[str, object]]:
     """Yield each request that an OpenAPI document describes, with its fields and an example."""
     schemas = document["components"]["schemas"]
     for path, row in document["paths"].items():
@@ -56,7 +56,7 @@ def requests(interface: str, document: Mapping[str, Any]) -> Iterator[Mapping[st
             }
 
 
-def _field(parameter: Mapping[str, Any]) -> Mapping[str, Any]:
+def _field(parameter: Mapping[str, Any]) -> Mapping[str, object]:
     """Return the form field of a request's parameter. ``example`` is the initial value of the field."""
     shape = parameter["schema"]
     return {
@@ -68,14 +68,15 @@ def _field(parameter: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def _resolved(schema: Any, schemas: Mapping[str, Any], depth: int = 0) -> Any:
+def _resolved(schema: object, schemas: Mapping[str, Any], depth: int = 0) -> object:
     """Return a schema with its references replaced and without null, which a form cannot send."""
     if isinstance(schema, list):
         return [_resolved(item, schemas, depth) for item in schema if item not in ("null", None)]
     if not isinstance(schema, Mapping):
         return schema
     if "$ref" in schema:
-        target = schemas[schema["$ref"].rpartition("/")[2]]
+        others = {key: value for key, value in schema.items() if key != "$ref"}
+        target = {**schemas[schema["$ref"].rpartition("/")[2]], **others}
         return _resolved(target, schemas, depth + 1) if depth < _DEPTH else {}
     variants = [variant for variant in schema.get("anyOf", ()) if variant != {"type": "null"}]
     if len(variants) == 1:
@@ -102,7 +103,7 @@ def _example(interface: PublicInterface) -> Mapping[str, str] | None:
     return next(({"operation": paths[path], "path": path} for path in requests if path in paths), None)
 
 
-def operations(resources: Iterable[type[Resource]]) -> Mapping[str, Any]:
+def operations(resources: Iterable[type[Resource]]) -> Mapping[str, object]:
     """Return the declaration of each control operation, by id, for the calls and forms of the page."""
     return {
         name: {
@@ -115,11 +116,12 @@ def operations(resources: Iterable[type[Resource]]) -> Mapping[str, Any]:
     }
 
 
-def _parameter(parameter: Parameter) -> Mapping[str, Any]:
+def _parameter(parameter: Parameter) -> Mapping[str, object]:
     return {
         "name": parameter.name,
         "place": parameter.place,
         "required": parameter.required,
+        "default": parameter.default if isinstance(parameter.default, bool) else None,
         "shape": parameter.kind.shape,
         "about": parameter.words,
     }

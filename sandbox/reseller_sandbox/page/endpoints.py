@@ -11,16 +11,20 @@ import hashlib
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 from marshmallow import fields
 from msgspec.structs import replace
+from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header, parse_etags
 
 from reseller_sandbox.control.resource import Resource
 from reseller_sandbox.control_http.endpoints import ControlCall, PathName, about, extra_endpoint
 from reseller_sandbox.refusals import UNKNOWN_PAGE, Refused
 from reseller_sandbox.registry.assumptions import Assumptions
+from reseller_sandbox.server.json_text import load_json
 from reseller_sandbox.web.access_control import PAGE
+from reseller_sandbox.web.encoding import accepts_gzip
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.interface import Answer, write
 from reseller_sandbox.web.interfaces import PublicInterface
@@ -81,14 +85,26 @@ def page(call: ControlCall) -> Answer:
     return sent(call, Answer(200, text.encode(), HTML))
 
 
-@extra_endpoint("page.addresses", "page/addresses", forms=("text/plain",))
+@extra_endpoint("page.addresses", "page/addresses", forms=("text/plain", _JSON))
 def addresses(call: ControlCall) -> Answer:
-    """Return the addresses of this server as text.
+    """Return the addresses of this server as text, or as JSON for clients that name JSON first.
 
-    The text is also at ``/`` for clients that prefer neither HTML nor JSON.
+    They are also at ``/`` for clients that do not prefer HTML.
     """
     request = call.request
+    request.headers_out["Vary"] = "Accept"
     documents = (*(each.name for each in call.control.public), "control")
+    accepted = parse_accept_header(request.headers.get("Accept", ""), MIMEAccept)
+    is_first = accepted.best in ("application/json", "application/*")
+    if is_first and accepted["application/json"] >= accepted["text/plain"]:
+        listed = {
+            "interfaces": {each.name: f"{request.base}{each.address}" for each in call.control.public},
+            "health": f"{request.base}/health",
+            "page": f"{request.base}/",
+            "manual": f"{request.base}/_sandbox/manual",
+            "documents": {name: f"{request.base}/_sandbox/openapi/{name}.json" for name in documents},
+        }
+        return sent(call, Answer(200, write(listed), _JSON))
     text = "\n".join(
         (
             "reseller-sandbox, a sandbox of the reseller API",
@@ -101,7 +117,6 @@ def addresses(call: ControlCall) -> Answer:
             "",
         )
     )
-    request.headers_out["Vary"] = "Accept"
     return sent(call, Answer(200, text.encode(), "text/plain; charset=utf-8"))
 
 
@@ -110,8 +125,9 @@ def forms(call: ControlCall) -> Answer:
     """Return the requests that the page's console can send, each with its fields and an example."""
     from reseller_sandbox.page import declarations
 
-    documents = {
-        each.name: call.control.document(f"{each.name}.json", Assumptions()) for each in call.control.public
+    documents: dict[str, Any] = {
+        each.name: load_json(call.control.document(f"{each.name}.json", Assumptions()))
+        for each in call.control.public
     }
     listed = [request for pair in documents.items() for request in declarations.requests(*pair)]
     return sent(call, Answer(200, write({"requests": listed}), _JSON))
@@ -147,7 +163,7 @@ def sent(call: ControlCall, answer: Answer) -> Answer:
     }
     if parse_etags(received.get("If-None-Match")).contains_weak(tag):
         return replace(answer, status=304, body=b"")
-    if not parse_accept_header(received.get("Accept-Encoding"))["gzip"]:
+    if not accepts_gzip(received.get("Accept-Encoding", "")):
         return answer
     sending["Content-Encoding"] = "gzip"
     return replace(answer, body=compressed)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import shlex
 from itertools import chain
-from typing import Any
 
 from marshmallow import fields
 
@@ -63,7 +62,7 @@ class SignedRequest(Shape):
     body=UnsignedRequest(),
     only_reads=True,
 )
-def sign(call: ControlCall) -> Any:
+def sign(call: ControlCall) -> object:
     """Return the headers that authenticate a request, and the signed string.
 
     The sandbox sends nothing, and the answer does not contain the secret.
@@ -78,14 +77,16 @@ def sign(call: ControlCall) -> Any:
     body=CopiedRequest(),
     only_reads=True,
 )
-def copy(call: ControlCall) -> Any:
+def copy(call: ControlCall) -> object:
     """Return commands and code that send a request, including the headers that sign the request."""
     account, target, body, method = (call.arguments[key] for key in ("account", "target", "body", "method"))
     headers = dict(_signed(call, account, target, body).headers) if account else {}
     if body:
         headers["Content-Type"] = "application/json"
     sender = ("--account", account) if account else ()
-    words = ["reseller-sandbox", "request", method, target, *([body] if body else []), *sender]
+    # A body that begins with @ would name a file.
+    word = f"@{body}" if body.startswith("@") else body
+    words = ["reseller-sandbox", "request", method, target, *([word] if word else []), *sender]
     url = call.request.base + target
     return {"copies": {"Shell": shlex.join(words), **programs(method, url, body, headers)}}
 
@@ -104,7 +105,7 @@ def programs(method: str, url: str, body: str, headers: dict[str, str]) -> dict[
     sent = {"method": method, "headers": headers} | ({"body": body} if body else {})
     http = {"method": method, "header": lines, "ignore_errors": True} | ({"content": body} if body else {})
     return {
-        "curl": command("--data", "curl", "-X", method, url, *chain(*(("-H", line) for line in lines))),
+        "curl": command("--data-raw", "curl", "-X", method, url, *chain(*(("-H", line) for line in lines))),
         "HTTPie": command("--raw", "http", method, url, *(line.replace(": ", ":", 1) for line in lines)),
         "PHP": f"echo file_get_contents({_php(url)}, false, stream_context_create({_php({'http': http})}));",
         "Node": f"console.log(await (await fetch({json.dumps(url)}, {json.dumps(sent)})).text())",
@@ -113,7 +114,7 @@ def programs(method: str, url: str, body: str, headers: dict[str, str]) -> dict[
     }
 
 
-def _php(value: Any) -> str:
+def _php(value: object) -> str:
     """Return a JSON value in PHP syntax."""
     if isinstance(value, dict):
         return f"[{', '.join(f'{_php(key)} => {_php(item)}' for key, item in value.items())}]"

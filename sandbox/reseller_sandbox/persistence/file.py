@@ -6,13 +6,18 @@ The first line names the version of the format. The last four bytes are the CRC-
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
+from tempfile import mkstemp
 from typing import BinaryIO
+
+from reseller_sandbox.registry.stepwise import begin_step
 
 try:
     import fcntl
@@ -75,7 +80,7 @@ class FileLock:
 def _locked(path: Path) -> int:
     """Open and lock the file at ``path``. Return its descriptor, which holds the lock."""
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
         try:
             _lock(descriptor)
         except OSError:
@@ -94,6 +99,7 @@ class Checked:
         self.checksum = 0
 
     def write(self, data: bytes, /) -> int:
+        begin_step()
         self.checksum = zlib.crc32(data, self.checksum)
         return self._file.write(data)
 
@@ -107,9 +113,9 @@ def write(
     ``path``. Only the owner can read the file, because it holds secrets. Raise OSError and the errors of
     ``fill``.
     """
-    aside = path.with_name(f"{path.name}.new")
+    descriptor, aside = _new_file(path)
     try:
-        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb", 1 << 20) as file:
+        with os.fdopen(descriptor, "wb", 1 << 20) as file:
             checked = Checked(file)
             checked.write(MAGIC + b"%d\n" % version)
             fill(checked)
@@ -122,6 +128,37 @@ def write(
             aside.unlink()
         raise
     _flush_folder(path.parent)
+
+
+def _new_file(path: Path) -> tuple[int, Path]:
+    """Create an empty file beside ``path``, which only its owner can read. Return its descriptor and path.
+
+    The name is new, so that nothing that has this name already is opened: no link, no FIFO and no file of
+    another server.
+    """
+    descriptor, name = mkstemp(".new", f".{path.name}.", path.parent)
+    return descriptor, Path(name)
+
+
+def require_replaceable(path: Path) -> None:
+    """Raise OSError if ``write`` cannot replace the file at ``path``. Remove the files of unfinished writes.
+
+    The error number is EBUSY if the file is mounted by itself. Call it while the file is locked.
+    """
+    unfinished = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}\.new")
+    for file in path.parent.iterdir():
+        if unfinished.fullmatch(file.name):
+            file.unlink()
+    descriptor, probe = _new_file(path)
+    os.close(descriptor)
+    probe.unlink()
+    try:
+        os.link(path, probe)
+    except OSError as problem:
+        if problem.errno == errno.EXDEV:
+            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY)) from None
+        return  # The file system has no hard links.
+    probe.unlink()
 
 
 def _flush_folder(folder: Path) -> None:

@@ -1,24 +1,31 @@
 """Writes the worlds of a server to a file, and reads them back. Only listed types are pickled.
 
 Pickle writes each object once, even if many others refer to it, and restores the same graph. Reading a file
-runs no code from the file: the reader finds only the types below, by their names.
+runs no code from the file: the reader finds only the types below, by their names. The file begins with the
+fields of each record, so that a program with more fields can read the file.
 """
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import is_dataclass
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
+from functools import partial
 from http import HTTPStatus
 from importlib import import_module
+from inspect import get_annotations
 from itertools import chain, islice
 from operator import is_
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, get_type_hints
 
+from dateutil.relativedelta import relativedelta
+from msgspec import ValidationError, convert
 from msgspec.structs import replace
 from rpds import HashTrieMap, HashTrieSet, Queue
 
@@ -31,7 +38,7 @@ from reseller_sandbox.refusals import RULES, Rule
 from reseller_sandbox.registry.indexes import TABLES
 from reseller_sandbox.registry.state import Change, State, changed, filled
 from reseller_sandbox.registry.stepwise import stepwise
-from reseller_sandbox.server.collector import without_collections
+from reseller_sandbox.values.extras import program_version
 from reseller_sandbox.values.matching import Match
 from reseller_sandbox.values.parameters import field_names, is_record
 from reseller_sandbox.values.patterns import Glob
@@ -39,8 +46,8 @@ from reseller_sandbox.worlds import Checkpoint
 from reseller_sandbox.worlds.snapshot import Event, changes
 from reseller_sandbox.worlds.world_dump import EngineDump, WorldDump
 
-#: The version of the format. Increase it if the meaning of a file changes.
-VERSION = 7
+#: The version of the format. Increase it if the meaning of a file changes. Fields of records have no version.
+VERSION = 8
 
 #: The maximum number of objects written in one call. No other thread runs during such a call.
 PIECE = 1000
@@ -61,13 +68,14 @@ _OURS = [
     if isinstance(kind, type) and kind.__module__ == name
 ]
 
-#: The types of records. A state file names their fields, and a program reads only files with the same fields.
+#: The types of records. A state file names their fields.
 RECORDS = [kind for kind in _OURS if is_record(kind) or issubclass(kind, tuple)]
 
 #: The other types in a file that pickle has to find by their names.
 VALUES = (
     *(kind for kind in _OURS if issubclass(kind, Enum)),
-    *(HTTPStatus, datetime, date, timedelta, timezone, Decimal, Glob, Match, HashTrieMap, HashTrieSet),
+    *(HTTPStatus, datetime, date, timedelta, timezone, relativedelta, Decimal),
+    *(Glob, Match, HashTrieMap, HashTrieSet),
 )
 
 #: The fields of a state except its records and the indexes built from them.
@@ -85,30 +93,103 @@ def save(path: Path, dump: EngineDump, put_in_place: Callable[[Path, Path], obje
 
 def opened(path: Path) -> EngineDump:
     """Return the worlds in a file. Raise ``BadFile`` and OSError."""
-    with without_collections():
-        reader = _Reader(file.read(path, VERSION))
-        try:
-            differ = _shape().symmetric_difference(reader.load())
-            while not differ:
-                if isinstance(part := reader.load(), EngineDump):
-                    return part
-            other = min(differ).partition("(")[0]
-        except Exception:
-            raise BadFile(f"{path}: the file is damaged: its content is invalid") from None
-    raise BadFile(f"{path}: the file is from another version of the program (the fields of {other} differ)")
+    reader = _Reader(file.read(path, VERSION))
+    writer = "an unknown version"
+    try:
+        header = reader.load()
+        writer, reader.written = f"version {header['version']}", header["fields"]
+        while True:
+            if isinstance(part := reader.load(), EngineDump):
+                return part
+    except _Differs as problem:
+        raise BadFile(f"{path}: {problem}. The file is from {writer} of the sandbox") from None
+    except Exception:
+        raise BadFile(f"{path}: the file is damaged: its content is invalid") from None
 
 
-def _shape() -> set[str]:
-    """Return the name and the fields of every type of record, as ``NAME(FIELD,FIELD)``."""
-    return {f"{kind.__name__}({','.join(field_names(kind))})" for kind in RECORDS}
+class _Differs(ValueError):
+    """A file has a record that this program cannot represent."""
 
 
 class _Reader(pickle.Unpickler):
-    """Reads one object after the other. An object can refer to parts of earlier objects."""
+    """Reads one object after the other. An object can refer to parts of earlier objects.
 
-    def find_class(self, _module: str, name: str) -> Any:
-        """Return the listed type or function ``name``. Raise KeyError for any other name."""
-        return _KINDS[name]
+    ``written`` has the fields of each record in the file, with their types.
+    """
+
+    written: Mapping[str, Mapping[str, str]] = {}
+
+    def find_class(self, _module: str, name: str) -> object:
+        """Return the listed type or function ``name``, or a function that restores records of that type."""
+        kind = _KINDS.get(name)
+        if kind is None:
+            raise _Differs(f"{name} is not a record of this version")
+        if isinstance(kind, type) and issubclass(kind, Enum):
+            return partial(_member, kind)
+        written = self.written.get(name)
+        return kind if written is None or written == fields_of(kind) else _Restored(kind, written)
+
+
+class _Restored:
+    """Restores records of the type ``kind`` from the fields that another version wrote.
+
+    A field that has a default may be missing. Raise ``_Differs`` if a field is unknown, or if a value does
+    not fit the present type of its field.
+    """
+
+    def __init__(self, kind: type, written: Mapping[str, str]) -> None:
+        self._kind, self._written = kind, tuple(written)
+        present = fields_of(kind)
+        for name in written:
+            if name not in present:
+                raise _Differs(f"{kind.__name__} has no field {name} in this version")
+        self._changed = {name: text for name, text in written.items() if text != present[name]}
+
+    def __call__(self, *values: object) -> object:
+        """Return the record with ``values`` in the order of the written fields."""
+        return self.named(dict(zip(self._written, values, strict=True)))
+
+    def named(self, values: Mapping[str, object]) -> object:
+        """Return the record with named values."""
+        changed = {name: self._fitting(name, values[name]) for name in self._changed if name in values}
+        try:
+            return self._kind(**{**values, **changed})
+        except TypeError as problem:
+            raise _Differs(f"{self._kind.__name__} differs in this version: {problem}") from None
+
+    def _fitting(self, name: str, value: object) -> object:
+        """Return ``value`` as a value of the present type of a field."""
+        with suppress(TypeError, NameError):
+            present: Any = _type_of(self._kind, name)
+            with suppress(ValidationError, TypeError):  # convert does not take a union of records
+                if (fitting := convert(value, present)) == value:
+                    return fitting
+            if isinstance(value, present):
+                return value
+        before, now = self._changed[name], fields_of(self._kind)[name]
+        raise _Differs(f"{self._kind.__name__}.{name} has the type {now} in this version, and had {before}")
+
+
+def fields_of(kind: type) -> dict[str, str]:
+    """Return the names of the fields of a record type, each with its annotation."""
+    texts = {name: text for base in reversed(kind.__mro__) for name, text in get_annotations(base).items()}
+    # The annotations of a named tuple are references.
+    return {name: str(getattr(texts[name], "__forward_arg__", texts[name])) for name in field_names(kind)}
+
+
+def _type_of(kind: type, name: str) -> object:
+    """Return the type of a field. Raise NameError and TypeError if it exists only for type checkers."""
+    base = next(base for base in kind.__mro__ if name in get_annotations(base))
+    annotations = {name: fields_of(kind)[name]}
+    holder = type(base.__name__, (), {"__module__": base.__module__, "__annotations__": annotations})
+    return get_type_hints(holder)[name]
+
+
+def _member(kind: type[Enum], value: object) -> Enum:
+    try:
+        return kind(value)
+    except ValueError:
+        raise _Differs(f"{value!r} is not a {kind.__name__} of this version") from None
 
 
 class _Writer(pickle.Pickler):
@@ -130,14 +211,15 @@ class _Writer(pickle.Pickler):
 
     def write(self, dump: EngineDump) -> None:
         """Write worlds: first their states and entries in pieces, then the rest."""
-        self.dump(sorted(_shape()))
+        fields = {kind.__name__: fields_of(kind) for kind in RECORDS}
+        self.dump({"version": program_version(), "fields": fields})
         for world in dump.worlds:
             self._write_states(world)
             for point in _points(world):
                 self._dump_pieces(point.requests.entries)
         self.dump(dump)
 
-    def _dump_pieces(self, values: Iterable[Any]) -> None:
+    def _dump_pieces(self, values: Iterable[object]) -> None:
         rest = iter(values)
         while piece := list(islice(rest, PIECE)):
             self.dump(piece)
@@ -155,6 +237,10 @@ class _Writer(pickle.Pickler):
         known = _KINDS.get(kind.__name__)
         if known is None or (isinstance(kind, type) and known is not kind):
             raise TypeError(f"{kind.__qualname__} objects cannot be saved")
+        if isinstance(value, tuple):
+            return kind, tuple(value)
+        if is_dataclass(value) and not isinstance(value, type):
+            return rebuild, (kind, {name: getattr(value, name) for name in field_names(kind)})
         return NotImplemented
 
     def _write_states(self, world: WorldDump) -> None:
@@ -231,20 +317,20 @@ def _states(world: WorldDump) -> Iterator[tuple[State, Sequence[Change] | None]]
         yield point.snapshot.state, None
 
 
-def _own(state: State) -> list[Any]:
-    return [getattr(state, name) for name in _OWN]
+def _own(state: State) -> dict[str, object]:
+    return {name: getattr(state, name) for name in _OWN}
 
 
-def _records(state: State) -> Iterator[Any]:
+def _records(state: State) -> Iterator[object]:
     return chain.from_iterable(getattr(state, name).values() for name in _TABLES)
 
 
-def _whole(own: Iterable[Any], records: Iterable[Any]) -> State:
-    return replace(filled(State(), records), **dict(zip(_OWN, own, strict=True)))
+def _whole(own: Mapping[str, object], records: Iterable[Any]) -> State:
+    return replace(filled(State(), records), **own)
 
 
-def _changed(base: State, gone: Iterable[Any], new: Iterable[Any], own: Iterable[Any]) -> State:
-    return replace(changed(base, gone, new), **dict(zip(_OWN, own, strict=True)))
+def _changed(base: State, gone: Iterable[Any], new: Iterable[Any], own: Mapping[str, object]) -> State:
+    return replace(changed(base, gone, new), **own)
 
 
 def _queue(base: Queue[Event] | None, dropped: int, new: Iterable[Event]) -> Queue[Event]:
@@ -257,19 +343,21 @@ def _queue(base: Queue[Event] | None, dropped: int, new: Iterable[Event]) -> Que
     return base
 
 
-def rebuild(kind: Any, fields: Mapping[str, Any]) -> Any:
+def rebuild(kind: Any, fields: Mapping[str, object]) -> object:
     """Return a record from named fields.
 
     Msgspec pickles a record as a call of a function with this name.
     """
-    return kind(**fields)
+    return kind.named(fields) if isinstance(kind, _Restored) else kind(**fields)
 
 
 def _rule(code: str) -> Rule:
+    if code not in RULES:
+        raise _Differs(f"{code!r} is not a refusal of this version")
     return RULES[code]
 
 
-def _apply(request: Any) -> Strike:
+def _apply(request: object) -> Strike:
     """Restore a delayed request.
 
     The request never takes effect after a restart, but it stays in the history.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +21,7 @@ from msgspec.structs import force_setattr
 
 from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.kinds import INSTANT, Kind
+from reseller_sandbox.values.packing import GZIP, BadPacking, count_values, unpacked
 from reseller_sandbox.worlds import Entry
 
 #: The version of the format. Increase it if the meaning of a line changes.
@@ -34,7 +35,7 @@ class Raw(bytes):
     """Bytes, written as a string if they are UTF-8, else as an object with ``base64``."""
 
 
-class _Line(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class _Line(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """A line or a part of a line. It allows no unknown keys."""
 
 
@@ -55,8 +56,8 @@ class RecordingHead(_Line, frozen=True, kw_only=True, tag_field="recording", tag
 
     ``default`` is whether the world was the default one. ``number`` is the number of the world on its server
     and ``seed`` the seed of that server. New credentials depend on both. ``keys`` and ``tokens`` are the
-    credentials that the accounts inherited from the source world. ``notes`` list the parts of the past that
-    are missing.
+    credentials that the accounts inherited from the source world, as far as requests used them. ``notes``
+    list the parts of the past that are missing.
     """
 
     by: str
@@ -194,16 +195,24 @@ def response_of(entry: Entry, answer: bytes | None = None) -> RecordedResponse:
     )
 
 
-#: The maximum size of an unpacked recording in bytes.
-MOST = 1 << 28
+#: The maximum size of an unpacked recording in bytes. A small file can have less: ``SMALL`` bytes, and
+#: ``RATIO`` more for each of its own bytes. Text that repeats itself in the window of gzip has that ratio.
+MOST, SMALL, RATIO = 1 << 28, 1 << 24, 150
 
-#: The first bytes of every gzip file, and the whole header of a new recording: without time, name and system.
-_GZIP = b"\x1f\x8b"
-_BEGINNING = _GZIP + b"\x08\x00\x00\x00\x00\x00\x02\xff"
+#: The maximum number of JSON values in a recording. The values of a fixture in it are counted by themselves:
+#: ``_VALUES`` for a small file, and ``_PER_BYTE`` more for each of its bytes. A world has 0.5 of them.
+MOST_VALUES, _VALUES, _PER_BYTE = 2_000_000, 200_000, 2
+
+#: The header of a new recording: without time, name and system.
+_BEGINNING = GZIP + b"\x08\x00\x00\x00\x00\x00\x02\xff"
 
 
 class BadRecording(ValueError):
     """A file is not a recording, or is damaged. The message says where and why."""
+
+
+class _Unread(BadRecording):
+    """A line does not have the fields and types of this version."""
 
 
 def _content(value: Any) -> bytes:
@@ -234,7 +243,7 @@ def to_bytes(recording: RecordedWorld) -> bytes:
     return packed(text)
 
 
-def _written(value: Any) -> Any:
+def _written(value: Any) -> object:
     """Convert an instant or bytes to a JSON value."""
     if isinstance(value, datetime):
         return wire(value)
@@ -260,57 +269,72 @@ def from_bytes(content: bytes, name: str = "recording") -> RecordedWorld:
     Raise ``BadRecording``, with ``name`` as the name of the file in the message.
     """
     try:
-        lines = _unpacked(content).split(b"\n")
-        if lines.pop():
-            raise BadRecording(f"line {len(lines) + 1}: the recording ends too early")
-        head = _head(lines[0] if lines else b"{}")
-        steps = tuple(_read(number, Step, line) for number, line in enumerate(lines[1:], 2))
+        lines = _lines(content)
+        head = _head(next(lines, b"{}"))
+        try:
+            steps = tuple(_read(number, Step, line) for number, line in enumerate(lines, 2))
+            _require_fewer_values(steps, len(content))
+        except _Unread as problem:
+            raise BadRecording(f"{problem}. The recording is from version {head.by} of the sandbox") from None
         _require_sense(steps)
-    except BadRecording as problem:
+    except (BadRecording, BadPacking) as problem:
         raise BadRecording(f"{name}: {problem}") from None
     return RecordedWorld(head, steps)
 
 
-def _unpacked(content: bytes) -> bytes:
-    if not content.startswith(_GZIP):
+def _lines(content: bytes) -> Iterator[bytes]:
+    """Yield the lines of a packed recording, one by one, because the whole text can need much memory."""
+    if not content.startswith(GZIP):
         raise BadRecording("byte 0: this is not a recording")
-    unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
-    try:
-        text = unpacking.decompress(content, MOST)
-    except zlib.error as problem:
-        raise BadRecording(f"the recording is damaged and cannot be unpacked ({problem})") from None
-    if unpacking.unconsumed_tail:
-        raise BadRecording(f"the unpacked recording is longer than {MOST} bytes")
-    if not unpacking.eof:
-        raise BadRecording(f"byte {len(content)}: the recording ends too early")
-    if unpacking.unused_data:
-        raise BadRecording(
-            f"byte {len(content) - len(unpacking.unused_data)}: data follows the end of the recording"
-        )
-    return text
+    number, values, parts = 1, 0, list[bytes]()
+    for piece in unpacked(content, min(MOST, SMALL + RATIO * len(content)), "recording"):
+        first, *rest = piece.split(b"\n")
+        parts.append(first)
+        for more in rest:
+            line = b"".join(parts)
+            values += count_values(line)
+            if values > MOST_VALUES:
+                raise BadRecording(f"line {number}: the recording has more than {MOST_VALUES} values")
+            yield line
+            number, parts = number + 1, [more]
+    if any(parts):
+        raise BadRecording(f"line {number}: the recording ends too early")
+
+
+def _require_fewer_values(steps: Iterable[Step], size: int) -> None:
+    """Raise ``BadRecording`` if a fixture has more values than a world can have in ``size`` packed bytes."""
+    most = _VALUES + _PER_BYTE * size
+    for number, step in enumerate(steps, 2):
+        if isinstance(step, StateStep) and count_values(step.fixture.encode()) > most:
+            raise BadRecording(f"line {number}: the recording has a fixture of more than {most} values")
 
 
 def _head(line: bytes) -> RecordingHead:
-    version = _read(1, dict[str, Any], line).get("recording")
+    written = _read(1, dict[str, Any], line)
+    version = written.get("recording")
     if isinstance(version, bool) or not isinstance(version, int):
         raise BadRecording("line 1: this is not a recording: it does not begin with the format's version")
     if version != VERSION:
         raise BadRecording(
             f"line 1: the recording has format version {version}; this program reads version {VERSION}"
         )
-    head: RecordingHead = _read(1, RecordingHead, line)
+    try:
+        head: RecordingHead = _read(1, RecordingHead, line)
+    except _Unread as problem:
+        by = written.get("by")
+        raise BadRecording(f"{problem}. The recording is from version {by} of the sandbox") from None
     return head
 
 
-def _read(number: int, kind: Any, line: bytes) -> Any:
+def _read(number: int, kind: object, line: bytes) -> Any:
     """Parse the JSON in ``line`` as ``kind``. Errors name the line's ``number``."""
     try:
         return msgspec.json.decode(line, type=kind, dec_hook=_value)
     except (ValueError, RecursionError) as problem:
-        raise BadRecording(f"line {number}: {problem}") from None
+        raise _Unread(f"line {number}: {problem}") from None
 
 
-def _value(kind: type, written: Any) -> Any:
+def _value(kind: type, written: Any) -> object:
     """Convert a JSON value back to the instant or the bytes that ``_written`` converted."""
     # This is an instant. It is converted here only while freezegun replaces datetime by a class unknown to
     # msgspec.

@@ -22,7 +22,7 @@ from reseller_sandbox.faults import FaultRule, reading
 from reseller_sandbox.recording.document import Raw, RecordedRequest
 from reseller_sandbox.refusals import UNKNOWN_KEY, UNKNOWN_TOKEN
 from reseller_sandbox.registry.state import Draft, State
-from reseller_sandbox.server.secrecy import MASK, header_masked, query_elements, target_masked
+from reseller_sandbox.server.secrecy import MASK, Secrecy, query_elements
 from reseller_sandbox.values.matching import MATCH
 from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.worlds import Entry, Snapshot, World, redact
@@ -57,9 +57,10 @@ class Masking:
     """
 
     def __init__(self, world: World, states: Iterable[State], entries: Iterable[Entry]) -> None:
+        self._secrecy = world.secrecy
         self._own = set(world.inherited.keys) | set(world.inherited.tokens)
         for state in states:
-            self._own.update(_secrets_of(state))
+            self._own.update(_secrets_of(state, self._secrecy))
         self._entries = entries
         #: The secrets of other services in control calls. For example, a fault matches such a secret.
         self._foreign: set[str] = set()
@@ -72,27 +73,27 @@ class Masking:
         for entry in self._entries:
             for change in entry.changes:
                 for record in (change.before, change.after):
-                    self._own.update(filter(None, redact.secrets_of(record)))
-            self._own.update(redact.secrets_in(redact.read(entry.answer)))
+                    self._own.update(filter(None, redact.secrets_of(record, self._secrecy)))
+            self._own.update(redact.secrets_in(redact.read(entry.answer), self._secrecy))
         self._own -= self._foreign
 
-    def call(self, parameters: Mapping[str, Any], state: Callable[[], State]) -> dict[str, Any]:
+    def call(self, parameters: Mapping[str, Any], state: Callable[[], State]) -> dict[str, object]:
         """Return the arguments of a control call with the secrets of other services masked.
 
         ``state`` returns the state after the call.
         """
-        secrets = set(redact.secrets_in(parameters, keys=True)) - self._foreign
+        secrets = set(redact.secrets_in(parameters, self._secrecy, keys=True)) - self._foreign
         if secrets - self._own:
-            self._own.update(_secrets_of(state()))
+            self._own.update(_secrets_of(state(), self._secrecy))
             self._own.update(
                 secret for secret in secrets if is_placeholder(secret) or _is_like_any(secret, self._own)
             )
 
-        def unlike(secret: Any, _: str) -> str:
+        def unlike(secret: object, _: str) -> str:
             self._foreign.update(redact.texts(secret))
             return UNLIKE
 
-        clean: dict[str, Any] = redact.masked(parameters, own=self._own, instead=unlike)
+        clean: dict[str, object] = redact.masked(parameters, self._secrecy, own=self._own, instead=unlike)
         return clean
 
     def snapshot(self, snapshot: Snapshot) -> Snapshot:
@@ -126,13 +127,13 @@ class Masking:
         """
         elements = [(name.lower(), value) for name, value in entry.sent.items()]
         elements += [(name.lower(), value) for name, value in query_elements(entry.raw_target)]
-        own = self._own
+        own, secrecy = self._own, self._secrecy
         if any(name.endswith(_KEY) and value in own for name, value in elements):
             own = own | {value for name, value in elements if name.endswith(_SIGNATURE)}
-        body, secrets = _body_masked(entry.body, own)
-        secrets += [value for name, value in elements if header_masked(name, value, own) != value]
-        headers = {name: header_masked(name, value, own) for name, value in entry.sent.items()}
-        target = target_masked(entry.raw_target, own)
+        body, secrets = _body_masked(entry.body, own, secrecy)
+        secrets += [value for name, value in elements if secrecy.header_masked(name, value, own) != value]
+        headers = {name: secrecy.header_masked(name, value, own) for name, value in entry.sent.items()}
+        target = secrecy.target_masked(entry.raw_target, own)
         answer = _without(entry.answer, (*self._foreign, *secrets))
         skipped = ""
         if entry.refused is not None and entry.refused.rule in (UNKNOWN_KEY, UNKNOWN_TOKEN):
@@ -159,12 +160,12 @@ def _reads_headers(snapshot: Snapshot) -> bool:
     return any("headers" in match for match in matches)
 
 
-def _secrets_of(state: State) -> Iterator[str]:
+def _secrets_of(state: State, secrecy: Secrecy) -> Iterator[str]:
     """Yield the credentials and the secrets in the registry, including those in scheduled actions."""
     for account in state.accounts.values():
         yield from filter(None, (account.key, account.secret, account.token))
     for record in chain(state.orders.values(), state.customers.values(), state.scheduled.values()):
-        yield from filter(None, redact.secrets_of(record))
+        yield from filter(None, redact.secrets_of(record, secrecy))
 
 
 def _is_like_any(pattern: str, own: Iterable[str]) -> bool:
@@ -174,16 +175,16 @@ def _is_like_any(pattern: str, own: Iterable[str]) -> bool:
     return False
 
 
-def _body_masked(body: bytes, own: set[str]) -> tuple[bytes, list[str]]:
+def _body_masked(body: bytes, own: set[str], secrecy: Secrecy) -> tuple[bytes, list[str]]:
     """Return a body with foreign secrets masked, and the list of these secrets."""
     secrets: list[str] = []
 
-    def note(secret: Any, shown: str) -> str:
+    def note(secret: object, shown: str) -> str:
         secrets.extend(redact.texts(secret))
         return shown
 
-    value = redact.read(body)
-    masked = redact.masked(value, own=own, instead=note)
+    value = redact.read_request(body)
+    masked = redact.masked(value, secrecy, own=own, instead=note)
     return body if masked == value else redact.encoded(masked), secrets
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from msgspec import Struct
@@ -32,8 +31,10 @@ from reseller_sandbox.recording.document import (
 )
 from reseller_sandbox.recording.secrets import Masking
 from reseller_sandbox.registry.state import State, account_named
+from reseller_sandbox.server.secrecy import query_elements
 from reseller_sandbox.settings import ServiceSettings
 from reseller_sandbox.values.clock import WorldClock
+from reseller_sandbox.values.extras import program_version
 from reseller_sandbox.values.parameters import declared
 from reseller_sandbox.worlds import Engine, Entry, Snapshot, World
 from reseller_sandbox.worlds.journal import Arrival
@@ -41,7 +42,9 @@ from reseller_sandbox.worlds.redact import KEPT_OF_A_HEADER, MOST_HEADERS
 from reseller_sandbox.worlds.snapshot import Event, changes
 
 #: The settings that change no response or are private to the server.
-_OMITTED_SETTINGS = {"control_token", "control_open", "max_connections", "max_worlds", "world_idle"}
+_OMITTED_SETTINGS = {
+    *("control_token", "control_open", "max_connections", "keep_alive", "max_worlds", "world_idle")
+}
 
 #: The control calls that a replay skips: the recording holds their result, or they concern other worlds.
 PAST = frozenset(
@@ -175,7 +178,7 @@ class Past(Struct, frozen=True):
             at=at,
             call=event.name,
             parameters=self.masking.call(parameters, lambda: self._state_after(event))
-            if event.name.startswith(_MATCHING)
+            if event.name.startswith(_MATCHING) or "after" in event.parameters
             else parameters,
             past=event.name in PAST,
         )
@@ -262,7 +265,7 @@ def recording_of(engine: Engine, world: World) -> RecordedWorld:
         requests=end.requests,
         digest=state_digest(engine, masking.snapshot(end)),
     )
-    return RecordedWorld(_head(engine, world, notes), (*steps, last))
+    return RecordedWorld(_head(engine, world, notes, _sent(steps)), (*steps, last))
 
 
 def state_digest(engine: Engine, snapshot: Snapshot) -> str:
@@ -271,14 +274,17 @@ def state_digest(engine: Engine, snapshot: Snapshot) -> str:
     return sha256(engine.fixtures.written(still).encode()).hexdigest()
 
 
-def program_version() -> str:
-    try:
-        return version("reseller-sandbox")
-    except PackageNotFoundError:  # a checkout without an installation
-        return "unknown"
+def _sent(steps: Iterable[Step]) -> set[str]:
+    """Return the values of all headers and query parameters that requests sent."""
+    values = set[str]()
+    for step in steps:
+        sent = step.sent if isinstance(step, RequestStep | WaitingStep) else None
+        if sent is not None:
+            values.update(value for _, value in (*sent.headers, *query_elements(sent.target)))
+    return values
 
 
-def _head(engine: Engine, world: World, notes: Iterable[str]) -> RecordingHead:
+def _head(engine: Engine, world: World, notes: Iterable[str], sent: set[str]) -> RecordingHead:
     settings = {}
     for setting in declared(ServiceSettings):
         value = getattr(engine.limits, setting.name, setting.default)
@@ -291,7 +297,8 @@ def _head(engine: Engine, world: World, notes: Iterable[str]) -> RecordingHead:
         number=world.number,
         seed=engine.seed,
         settings=settings,
-        keys=dict(sorted(world.inherited.keys.items())),
-        tokens=dict(sorted(world.inherited.tokens.items())),
+        # Credentials of the source world are live there, so a recording has only those that it needs.
+        keys={key: held for key, held in sorted(world.inherited.keys.items()) if key in sent},
+        tokens={token: held for token, held in sorted(world.inherited.tokens.items()) if token in sent},
         notes=tuple(notes),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -17,11 +17,14 @@ class Term(StrEnum):
     """A term that each interface names differently (``YEARS``: ``period`` or ``years``)."""
 
     YEARS = "the term in years"
+    EXPIRY = "the expected expiry date"
+    END = "the expected end"
     AGREED_PRICE = "the agreed price"
     NAMESERVERS = "the name servers"
     ADDRESSES = "the addresses"
     HOST = "the host name"
     AUTH_CODE = "the authorization code"
+    TRANSFER_REQUEST = "a transfer request"
     REGISTRANT = "the registrant"
     ADMIN = "the administrative contact"
     TECH = "the technical contact"
@@ -32,13 +35,9 @@ class Term(StrEnum):
 
 
 class Wording(Struct, frozen=True):
-    """An interface's words for terms and actions. A term without a word keeps its value.
-
-    ``lacks`` holds the actions for which the interface has no operation.
-    """
+    """An interface's words for terms and actions. A term without a word keeps its value."""
 
     words: Mapping[StrEnum, str] = field(default_factory=dict)
-    lacks: frozenset[StrEnum] = frozenset()
 
     def word(self, term: StrEnum) -> str:
         """Return the interface's word for a term or an action."""
@@ -51,13 +50,12 @@ class Wording(Struct, frozen=True):
     def worded(self, fact: object) -> object:
         """Return ``fact`` with terms and actions in the words of the interface."""
         if isinstance(fact, Possible):
-            possible = [action for action in fact.actions if action not in self.lacks]
             only = (
-                ("only " if possible else "nothing", fact.until)
-                if fact.reading.issuperset(possible)
+                ("only " if fact.actions else "nothing", fact.until)
+                if fact.reading.issuperset(fact.actions)
                 else ("", "")
             )
-            return only[0] + ", ".join(map(self.word, possible)) + only[1]
+            return only[0] + ", ".join(map(self.word, fact.actions)) + only[1]
         return self.word(fact) if isinstance(fact, StrEnum) else fact
 
 
@@ -93,9 +91,16 @@ class Category(StrEnum):
     NOT_IMPLEMENTED = "not implemented"
     UNAVAILABLE = "unavailable"
 
-    def rule(self, sentence: str, remedy: str, synonyms: tuple[str, ...] = (), **default: object) -> Rule:
+    def rule(
+        self,
+        sentence: str,
+        remedy: str,
+        synonyms: tuple[str, ...] = (),
+        correction: tuple[Term, str] | None = None,
+        **default: object,
+    ) -> Rule:
         """Return a new rule of this category."""
-        return Rule(self, sentence, remedy, default, synonyms)
+        return Rule(self, sentence, remedy, default, synonyms, correction)
 
 
 @dataclass(slots=True, eq=False)  # comparing identities is faster than comparing fields
@@ -103,8 +108,9 @@ class Rule:
     """A reason to refuse. ``sentence`` states the problem, and ``remedy`` the solution.
 
     Both have a placeholder in lower case for each fact, and one in capitals for each ``Term``. ``default``
-    holds the values of optional facts. ``synonyms`` are names of the error in other programs. ``code`` is the
-    name of the rule in ``refusals``, which sets it.
+    holds the values of optional facts. ``synonyms`` are names of the error in other programs. ``correction``
+    is the term of the request and the fact with its accepted value, if the remedy is to send that value.
+    ``code`` is the name of the rule in ``refusals``, which sets it.
     """
 
     category: Category
@@ -112,6 +118,7 @@ class Rule:
     remedy: str
     default: Mapping[str, object]
     synonyms: tuple[str, ...] = ()
+    correction: tuple[Term, str] | None = None
     code: str = ""
 
 
@@ -151,9 +158,22 @@ class Refusal(Struct, frozen=True):
         return self._filled(self.rule.remedy)
 
     @property
+    def correction(self) -> dict[str, object]:
+        """The parameter with its accepted value. It is empty if the remedy names no value."""
+        if self.rule.correction is None:
+            return {}
+        term, fact = self.rule.correction
+        accepted = self.facts.get(fact)  # a maximum of 0 years accepts nothing
+        return {self.wording.word(term): accepted} if accepted else {}
+
+    @property
     def worded_facts(self) -> dict[str, object]:
         """The facts in the words of the interface that answers."""
         return {name: self.wording.worded(fact) for name, fact in self.facts.items()}
+
+    def reworded(self, reword: Callable[[object], object]) -> Refusal:
+        """Return the refusal with each fact converted by ``reword``."""
+        return replace(self, facts={name: reword(fact) for name, fact in self.facts.items()})
 
     def _filled(self, sentence: str) -> str:
         filled = self.wording.with_words(sentence).format_map(_Places(self.worded_facts))
@@ -184,9 +204,13 @@ class Refused(Exception):
     def __str__(self) -> str:
         return f"{self.rule.code}: {self.message}"
 
-    def in_wording(self, wording: Wording) -> Refusal:
-        """Apply the words of an interface, and return the refusal without the exception."""
-        self.refusal = replace(self.refusal, wording=wording)
+    def in_wording(self, wording: Wording, reword: Callable[[object], object] | None = None) -> Refusal:
+        """Apply the words of an interface, and return the refusal without the exception.
+
+        ``reword`` converts each fact.
+        """
+        refusal = self.refusal if reword is None else self.refusal.reworded(reword)
+        self.refusal = replace(refusal, wording=wording)
         return self.refusal
 
     @property

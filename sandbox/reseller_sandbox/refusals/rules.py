@@ -56,6 +56,11 @@ NOTHING_DUE = conflict(
 UNKNOWN_REQUEST = not_found(
     "The journal has no request {request!r}; {held}.", "name a request in the journal; {held}"
 )
+REQUESTS_DROPPED = conflict(
+    "The {question} is unknown: the journal keeps the latest {limit} requests (--journal) and has dropped "
+    "{dropped}, of which some may match. Of dropped requests, it has only totals by {counted}.",
+    "raise the setting journal, use only conditions on {counted}, or add since with a request in the journal",
+)
 UNKNOWN_SNAPSHOT = not_found("There is no snapshot {name!r}; {known}.", "name an existing snapshot; {known}")
 UNKNOWN_BRANCH = not_found("There is no branch {name!r}; {known}.", "name an existing branch; {known}")
 UNKNOWN_POINT = invalid(
@@ -122,6 +127,10 @@ NO_TRANSFER_IN = conflict(
     "{name} has no pending transfer to an account here.", "request a transfer to an account here first"
 )
 NO_TRANSFER_PENDING = conflict("{name} has no pending transfer.", "request a transfer of {name} first")
+NO_REGISTRATION_PENDING = conflict(
+    "{name} has no pending registration: it is at the stage {stage}.",
+    "register a name while the assumption v2.order_processing is above 0",
+)
 NO_TRANSFER_OUT = conflict(
     "{name} has no pending transfer to another registrar.", "request a transfer to another registrar first"
 )
@@ -144,9 +153,10 @@ HOST_IN_USE = conflict(
 )
 
 
-INVALID_NAME = invalid("{name!r} cannot be registered: {problem}.", "use another name: {problem}")
+INVALID_NAME = invalid("{name!r} is not a valid domain name: {problem}.", "use another name: {problem}")
 ZONE_NOT_SUPPORTED = invalid(
-    "{name} is not in a zone of this service.", "use a name in a zone of this service"
+    "{name} is not in a zone of this service: the service does not offer {zone}.",
+    "use a name in a zone of this service",
 )
 ZONE_OUT_OF_SERVICE = unavailable(
     "The zone {zone} is out of service.", "use another zone, or wait until {zone} is in service again"
@@ -188,7 +198,9 @@ INSUFFICIENT_FUNDS = payment(
     synonyms=("no_money", "no_funds", "payment_required", "low_balance"),
 )
 PREMIUM_COST_REQUIRED = invalid(
-    "{name} is a premium name: {AGREED_PRICE} is required and must be {price}.", "send {AGREED_PRICE} {price}"
+    "{name} is a premium name: {AGREED_PRICE} is required and must be {price}.",
+    "send {AGREED_PRICE} {price}",
+    correction=(Term.AGREED_PRICE, "price"),
 )
 PREMIUM_NOT_TAKEN = conflict(
     "{name} is a premium name, and a v2.0 request cannot agree to its price {price} (v2.premium_names).",
@@ -196,18 +208,31 @@ PREMIUM_NOT_TAKEN = conflict(
 )
 PRIVACY_NOT_OFFERED = conflict("The zone {zone} offers no whois protection.", "omit whois protection")
 PRICE_MISMATCH = conflict(
-    "{AGREED_PRICE} is {given}, but the price of {name} is {price}.", "send {AGREED_PRICE} {price}"
+    "{AGREED_PRICE} is {given}, but the price of {name} is {price}.",
+    "send {AGREED_PRICE} {price}",
+    correction=(Term.AGREED_PRICE, "price"),
 )
 PERIOD_TOO_LONG = invalid(
-    "{YEARS} is {years}; the maximum for {name} is {limit}{reason}.", "send at most {limit} years", reason=""
+    "{YEARS} is {years}; the maximum for {name} is {limit}{reason}.",
+    "send at most {limit} years",
+    correction=(Term.YEARS, "limit"),
+    reason="",
 )
 PERIOD_TOO_SHORT = invalid(
-    "{YEARS} is {years}; the minimum for {name} is {limit}.", "send at least {limit} years"
+    "{YEARS} is {years}; the minimum for {name} is {limit}.",
+    "send at least {limit} years",
+    correction=(Term.YEARS, "limit"),
 )
 END_MISMATCH = conflict(
-    "With {YEARS} {years}, {name} expires on {end}, not on {given}.", "send the date {end}, or no date"
+    "With {YEARS} {years}, {name} expires on {end}, not on {given}.",
+    "send the date {end}, or no date",
+    correction=(Term.END, "end"),
 )
-EXPIRY_MISMATCH = conflict("{name} expires on {expires}, not on {given}.", "send the date {expires}")
+EXPIRY_MISMATCH = conflict(
+    "{name} expires on {expires}, not on {given}.",
+    "send the date {expires}",
+    correction=(Term.EXPIRY, "expires"),
+)
 
 # Transfers.
 TRANSFERS_NOT_SUPPORTED = conflict(
@@ -221,8 +246,12 @@ TOO_YOUNG = conflict(
     "{name} {came} on {since} and cannot be transferred before {ready}.",
     "repeat the request at {ready} or later",
 )
+REGISTRANT_CHANGED = conflict(
+    "{name} has had a new registrant since {since} and cannot be transferred before {ready}.",
+    "repeat the request at {ready} or later",
+)
 WRONG_AUTH_CODE = forbidden(
-    "{AUTH_CODE} is not the code of {name}.", "get the code from the losing registrar"
+    "{AUTH_CODE} is not the code of {name}{reason}.", "get the code from the losing registrar", reason=""
 )
 INVALID_AUTH_CODE = invalid(
     "{AUTH_CODE} must have {shortest} to {longest} printable ASCII characters.",
@@ -279,11 +308,17 @@ BODY_TOO_LARGE = too_large(
     "The body is larger than the limit of {limit} bytes ({setting}).",
     "send at most {limit} bytes, or raise {setting}",
 )
+UNSUPPORTED_ENCODING = wrong_format(
+    "The Content-Encoding of the body cannot be read: {problem}.",
+    "compress the body with gzip, or send it without Content-Encoding",
+)
 UNSUPPORTED_MEDIA_TYPE = wrong_format(
     "The content type {given} is not JSON; {setting} would accept it.", "send JSON with {expected}"
 )
 UNKNOWN_PATH = not_found("{method} {path} is not an operation: {nearest}.", "use another path: {nearest}")
-METHOD_NOT_ALLOWED = wrong_method("{method} is not allowed for {path}; use {allowed}.", "use {allowed}")
+METHOD_NOT_ALLOWED = wrong_method(
+    "{method} is not allowed for {path}; use {allowed}{instead}.", "use {allowed}{instead}", instead=""
+)
 UNKNOWN_WORLD = not_found(
     "There is no world {world!r}{elsewhere}.",
     "use the name of an existing world, or create {world!r} first",
@@ -295,6 +330,12 @@ INTERNAL_ERROR = internal(
     "send the request again{where}",
     synonyms=("server_error", "500"),
     where="",
+)
+
+OVER_SPEND_LIMIT = conflict(
+    "The request would raise the charges of the world to {charged}, above the spend limit of {limit} of its "
+    "client. Nothing was changed.",
+    "raise the spend limit of the client, or send no spend limit",
 )
 
 # Errors of a broken or overloaded service. Faults inject these errors, even if the contract lacks them.

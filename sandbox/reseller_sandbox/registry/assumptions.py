@@ -13,8 +13,10 @@ from typing import Any
 
 from msgspec import structs
 
-from reseller_sandbox.values.kinds import Kind, Within, choice, listed, mapping, matching
+from reseller_sandbox.values.clock import time_zones
+from reseller_sandbox.values.kinds import MOST, Kind, Within, choice, listed, mapping, matching
 from reseller_sandbox.values.parameters import Parameter, documented_parameters, read
+from reseller_sandbox.values.text_checks import nearest, shortened
 
 PROFILES = ("documented", "observed")
 
@@ -25,13 +27,13 @@ def _separated(item: str, says: str, pattern: str) -> Kind[tuple[str, ...]]:
     """Return a kind that accepts a list of strings, or one comma-separated string."""
     kind = listed(matching(pattern, item), 1, _MOST_LISTED)
 
-    def read(value: Any) -> tuple[str, ...]:
+    def read(value: object) -> tuple[str, ...]:
         return kind.read([text.strip() for text in value.split(",")] if isinstance(value, str) else value)
 
     return Kind({"type": "array"}, read, says=f"a list of up to {_MOST_LISTED} {says}")
 
 
-def _seconds(value: Any) -> int:
+def _seconds(value: object) -> int:
     text = str(value)
     if text.isascii() and text.isdigit() and len(text) < 9:
         return int(text)
@@ -47,8 +49,24 @@ def spelt(value: object, between: str = ",") -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _time_zone(value: object) -> str:
+    if value == "UTC" or (isinstance(value, str) and value in time_zones()):  # tzdata is loaded late
+        return str(value)
+    near = nearest(value, time_zones()) if isinstance(value, str) else ""
+    raise ValueError(f"must be {TIME_ZONE.says}, not {shortened(value)}{near}")
+
+
+def _page_size(value: object) -> int | str:
+    text = str(value)
+    if text == "none" or (text.isascii() and text.isdigit() and 0 < int(text[:10]) <= MOST):
+        return text if text == "none" else int(text)
+    raise ValueError(f"must be {PAGE_SIZE.says}")
+
+
 WORD = matching("[A-Za-z0-9][A-Za-z0-9_-]{0,39}", "a word of letters, digits, hyphens and underscores")
 KEY = structs.replace(WORD)  # a copy, because ``calibrate`` tries other values for KEY than for WORD
+TIME_ZONE = Kind({"type": "string"}, _time_zone, says="a time zone such as UTC or Europe/Kyiv")
+PAGE_SIZE = Kind({"type": ["integer", "string"]}, _page_size, says="a number of names, or none")
 SECONDS = Kind({"type": "integer"}, _seconds, says="a number of seconds, or instant")
 VERSIONS = _separated("a version such as V2.0", "versions such as V2.0", r"[Vv][0-9]{1,4}\.[0-9]{1,4}")
 HEADERS = _separated("the name of a header", "names of headers", "[A-Za-z][A-Za-z0-9-]{0,63}")
@@ -83,8 +101,7 @@ def free(
     ``observed`` is the value that clients rely on, if it differs from the default. ``alternatives`` holds the
     values that ``sweep`` tries, if the kind does not list its values.
     """
-    values = tuple(map(kind.read, alternatives)) or kind.shape.get("enum", ())
-    declared = {"name": name, "kind": kind, "observed": observed or default, "alternatives": values}
+    declared = {"name": name, "kind": kind, "observed": observed or default, "alternatives": alternatives}
     return field(default=kind.read(default), metadata=declared)
 
 
@@ -97,6 +114,11 @@ class RegistryAssumptions:
             also holds the name. Even if the request is accepted, the name stays suspended.
         private_glue: Whether a glue record can have a private or documentation address (such as 10.0.0.1 or
             192.0.2.1).
+        time_zone: The time zone of dates without a zone (YYYY-MM-DD HH:MM:SS): in getDomain, the domain list
+            and serverTime of v3, and in all dates of v2.0. Dates that end with Z are always in UTC.
+        contact_checks: Whether contact details are checked as registries do: countries of ISO 3166, possible
+            telephone numbers, well-formed mail addresses, and no blank text in a required field. With loose,
+            only the form of each field counts.
         unknown_keys: Whether requests with unknown keys are accepted (the response header X-Sandbox-Ignored
             lists the keys) or refused.
         early_delete_refunds: The charges that a deletion within the add grace period refunds: registration
@@ -104,15 +126,30 @@ class RegistryAssumptions:
         transfer_lock_from: The start of the period in which a name cannot be transferred: its last transfer
             (its creation, if there was no transfer), or always its creation.
         autorenew_tries: How often the sandbox tries to renew a name automatically: only once (at expiry), or
-            also every day while the name is overdue.
+            also every day while the name is overdue. In a zone with autorenew_before, the attempts begin so
+            many days before expiry.
+        compression: The encoding of responses for clients that accept gzip (Accept-Encoding): none, or gzip.
+        new_registrant: The fields of a registrant's contact that make a new registrant if they change: name
+            and company, also the e-mail address, or any field. A new registrant costs the owner-change price,
+            and the update lock forbids it. Blanks at the ends and the Unicode form of letters do not count.
+        cover_shared_contacts: Whether a change of a contact that gives domains a new registrant is a change
+            of these domains: the update lock of any of them forbids the change, and it costs the owner-change
+            price of each domain. If off, a contact is independent of the domains that use it.
     """
 
     registry_hold: str = one_of("locks.registry_hold", "refused, accepted")
     private_glue: str = one_of("hosts.private_addresses", "accepted, refused")
+    time_zone: str = free(
+        "dates.time_zone", TIME_ZONE, "UTC", alternatives=("Europe/Kyiv", "America/New_York")
+    )
+    contact_checks: str = one_of("contacts.checks", "strict, loose")
     unknown_keys: str = one_of("requests.unknown_keys", "accepted, refused")
     early_delete_refunds: str = one_of("lifecycle.early_delete.refunds", "all, registration")
     transfer_lock_from: str = one_of("lifecycle.transfer_lock.from", "creation_or_transfer, creation")
     autorenew_tries: str = one_of("lifecycle.autorenew.tries", "once, daily")
+    compression: str = one_of("responses.compression", "none, gzip")
+    new_registrant: str = one_of("lifecycle.new_registrant", "name_or_company, email_too, any_field")
+    cover_shared_contacts: str = one_of("locks.cover_shared_contacts", "on, off")
 
 
 @dataclass(frozen=True)
@@ -134,7 +171,8 @@ class V2Assumptions:
             with active orders.
         transfer_status: The values of transfer_status: EPP words (clientApproved, …), or plain words
             (approved, …).
-        request_format: Whether request bodies must be JSON, or can also be form-encoded with nested arrays.
+        request_format: Whether request bodies must be JSON, or can also be forms with nested arrays
+            (form-encoded or multipart/form-data).
         order_processing: Number of seconds that a new order stays in status 0, and again in status 1.
         extra_contact_params: The extra parameters of a contact: those that the fixture lists under
             contact_params.
@@ -226,6 +264,8 @@ class V3Assumptions:
         list_last_page: Whether the last page of the domain list omits lastPage, as it omits nextPage.
         list_parameters: Whether the domain list requires perPage and page. If optional, the defaults are 100
             and 1.
+        list_max_per_page: The maximum of perPage in the domain list, or none.
+        list_over_max: Whether a larger perPage is capped to the maximum, or refused.
         set_contacts_answer: The body of a setContacts response: the domain envelope, the contacts, or a
             message.
         expired_status: The v3 status of an expired name, which is out of the DNS.
@@ -234,6 +274,8 @@ class V3Assumptions:
         update_lock_covers: The changes that lockUpdate and client_update_prohibited forbid: name servers,
             contacts, glue records and the authorization code, or only a new registrant. Renewals and switches
             (lock, enableAutorenew, …) stay possible.
+        update_prohibited_shown: The responses that show updateProhibited of a domain: those of lockUpdate and
+            unlockUpdate, or all responses with the domain, once its update lock was used.
         get_domain_order_id: Whether getDomain accepts an order id in place of the name.
         v3_ids: Whether order-id and client-id are strings or integers.
         name_form: The form of an internationalised name in responses: as the request wrote it (but in
@@ -250,8 +292,8 @@ class V3Assumptions:
             refused.
         own_glue: Whether a new name server needs a glue record first. This concerns name servers below the
             domain itself, below other domains of the account, and below free names in the service's zones.
-        transfer_years: The number of years that a transfer adds and charges: one, or the number in the
-            request.
+        transfer_years: The number of years that a transfer adds and charges: one (or the zone's
+            min_transfer_years), or the number in the request.
     """
 
     signature_endpoint: str = one_of("v3.signature.endpoint", "any, url, path, path_no_query", observed="url")
@@ -279,10 +321,13 @@ class V3Assumptions:
     unlock_transfer_locked: bool = switch("v3.unlock_transfer.locked", False)
     list_last_page: str = one_of("v3.list.last_page", "with_next, always", observed="always")
     list_parameters: str = one_of("v3.list.parameters", "optional, required")
+    list_max_per_page: int | str = free("v3.list.max_per_page", PAGE_SIZE, "none", alternatives=("1", "100"))
+    list_over_max: str = one_of("v3.list.over_max", "capped, refused")
     set_contacts_answer: str = one_of("v3.set_contacts.answer", "envelope, contacts, message")
     expired_status: str = one_of("v3.expired_status", "suspended, active")
     transfer_outcome: str = one_of("v3.transfer.outcome", "immediate")
     update_lock_covers: str = one_of("v3.update_lock.covers", "updates, registrant_only")
+    update_prohibited_shown: str = one_of("v3.update_prohibited.shown", "answers_of_the_two, once_used")
     get_domain_order_id: str = one_of("v3.get_domain.order_id", "off, on")
     v3_ids: str = one_of("v3.ids", "string, integer")
     name_form: str = one_of("v3.names.form", "as_asked, unicode, ascii")
@@ -344,7 +389,7 @@ def profile(name: str) -> Assumptions:
     return Assumptions().with_values(observed if name == "observed" else {})
 
 
-def catalogue(values: Assumptions) -> list[dict[str, Any]]:
+def catalogue(values: Assumptions) -> list[dict[str, object]]:
     """Return a description of each assumption as a JSON object.
 
     Each object has name, value, default, accepted values, observed value and description.
@@ -370,6 +415,45 @@ def public_name(field: str) -> str:
     return _NAMES[field]
 
 
+#: The codes of the refusals that occur or not by the value of an assumption, by public name.
+_DECIDED: Mapping[str, str] = {
+    "contacts.checks": "contacts_required invalid_contact missing_parameter",
+    "dates.time_zone": "end_mismatch expiry_mismatch",
+    "hosts.private_addresses": "invalid_ip",
+    "lifecycle.new_registrant": "insufficient_funds locked registrant_changed",
+    "lifecycle.transfer_lock.from": "too_young",
+    "locks.cover_shared_contacts": "insufficient_funds locked",
+    "locks.registry_hold": "held_by_registry",
+    "requests.unknown_keys": "unknown_keys",
+    "v2.extra_contact_params": "invalid_extra missing_parameter unknown_extra",
+    "v2.license": "invalid_license license_required",
+    "v2.order_processing": "wrong_state",
+    "v2.premium_names": "premium_not_taken",
+    "v2.renew.date_end": "end_mismatch",
+    "v2.request_format": "unsupported_media_type",
+    "v2.token_headers": "token_missing",
+    "v2.versions": "version_not_served",
+    "v3.contacts.fields": "contacts_required invalid_parameter",
+    "v3.contacts.required": "contacts_required",
+    "v3.list.over_max": "invalid_parameter",
+    "v3.list.parameters": "missing_parameter",
+    "v3.nameservers.own_glue": "invalid_nameserver",
+    "v3.privacy.not_offered": "privacy_not_offered",
+    "v3.purchase_cost": "premium_cost_required price_mismatch",
+    "v3.request.content_type": "unsupported_media_type",
+    "v3.signature.endpoint": "signature_mismatch",
+    "v3.signature.payload": "signature_mismatch",
+    "v3.signature.query": "signature_mismatch",
+    "v3.switches.repeated": "switched_already",
+    "v3.update_lock.covers": "locked",
+}
+
+
+def decides(assumption: str, code: str) -> bool:
+    """Whether a refusal occurs or not by the value of an assumption. Both are public names."""
+    return code in _DECIDED.get(assumption, "").split()
+
+
 def kinds() -> dict[str, Kind[Any]]:
     """Return the kind of each assumption's value, by public name."""
     return {name: field.metadata["kind"] for name, field in _FIELDS.items()}
@@ -377,7 +461,12 @@ def kinds() -> dict[str, Kind[Any]]:
 
 def alternative_values() -> dict[str, tuple[object, ...]]:
     """Return the values that ``sweep`` tries for each assumption, by public name."""
-    return {name: tuple(field.metadata["alternatives"]) for name, field in _FIELDS.items()}
+    # Read the values here, because reading a time zone loads all time zones.
+    return {
+        name: tuple(map(kind.read, field.metadata["alternatives"])) or tuple(kind.shape.get("enum", ()))
+        for name, field in _FIELDS.items()
+        for kind in [field.metadata["kind"]]
+    }
 
 
 class _Watched:
@@ -389,7 +478,7 @@ class _Watched:
         self._values = values
         self._read = read
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         self._read.add(name)
         return getattr(self._values, name)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -15,7 +15,7 @@ from reseller_sandbox.registry.customers import require_valid_card, require_vali
 from reseller_sandbox.registry.model import CARD_FIELDS, ROLES, Account, Card, Contact, RoleHandles
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.values import patterns
-from reseller_sandbox.values.names import to_unicode
+from reseller_sandbox.values.names import shown
 from reseller_sandbox.values.text_checks import names_phrase
 
 _HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -24,28 +24,30 @@ _HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 ContactInput = Mapping[str, str] | str
 
 
-def check(by_role: Mapping[str, ContactInput], wire_names: Mapping[str, str]) -> None:
-    """Refuse with ``invalid_contact`` if a field of a new contact is invalid.
+def check(
+    draft: Draft,
+    by_role: Mapping[str, ContactInput],
+    wire_names: Mapping[str, str],
+    required: Iterable[str] = (),
+) -> None:
+    """Refuse unless ``by_role`` has a contact for each ``required`` role, and all new contacts are valid.
 
-    The refusal is about the first such field, and uses the field names of the request.
+    The refusals are ``contacts_required``, and ``invalid_contact`` for the first invalid field. They use the
+    names of the request.
     """
+    missing = [wire_names[role] for role in required if role not in by_role]
+    if missing:
+        raise Refused(refusals.CONTACTS_REQUIRED, missing=", ".join(missing))
     for role in ROLES:
         contact = by_role.get(role, "")
         if not isinstance(contact, str):
             path = {field: f"{wire_names[role]}.{wire_names[field]}" for field in contact}
-            require_valid_fields(Card(**contact), path)
+            require_valid_fields(draft, Card(**contact), path)
 
 
 def roles_required(assumed: Assumptions) -> tuple[str, ...]:
     """Return the roles for which the registration of a domain must name a contact."""
     return {"none": (), "registrant": ROLES[:1], "all": ROLES}[assumed.contacts_required]
-
-
-def require_roles(draft: Draft, by_role: Mapping[str, object], wire_names: Mapping[str, str]) -> None:
-    """Refuse with ``contacts_required`` if ``by_role`` lacks a required contact."""
-    missing = [wire_names[role] for role in roles_required(draft.assumed) if role not in by_role]
-    if missing:
-        raise Refused(refusals.CONTACTS_REQUIRED, missing=", ".join(missing))
 
 
 def assign(
@@ -154,7 +156,7 @@ def remove(draft: Draft, contact: Contact) -> None:
     linked = draft.state.linked.beginning(("contact", contact.handle))
     number = next((number for *_, number in linked), None)
     if number is not None:
-        link = f"a contact of {to_unicode(draft.state.orders[number].name)}"
+        link = shown(draft.state.orders[number].name, pattern="a contact of {}")
         raise Refused(refusals.CONTACT_LINKED, handle=contact.handle, link=link)
     if draft.state.accounts[contact.account].contact == contact.handle:
         raise Refused(refusals.CONTACT_LINKED, handle=contact.handle, link="the account's own")

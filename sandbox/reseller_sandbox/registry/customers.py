@@ -11,10 +11,12 @@ from msgspec.structs import replace
 
 from reseller_sandbox import refusals
 from reseller_sandbox.refusals import INVALID_CONTACT, Refused, Term
+from reseller_sandbox.registry import contact_checks
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import CARD_FIELDS, Account, Card, Contact, Customer, Order, Stage
 from reseller_sandbox.registry.state import Draft, State
 from reseller_sandbox.values import text_checks
-from reseller_sandbox.values.names import to_unicode
+from reseller_sandbox.values.names import shown
 from reseller_sandbox.values.parameters import defaults
 from reseller_sandbox.values.text_checks import whole
 
@@ -46,11 +48,12 @@ def pattern_of(field: str, *, any_phone: bool = False) -> str:
 
 
 def require_valid_fields(
-    card: Card, paths: Mapping[str, str] = MappingProxyType({}), *, any_phone: bool = False
+    draft: Draft, card: Card, paths: Mapping[str, str] = MappingProxyType({}), *, any_phone: bool = False
 ) -> None:
     """Refuse with ``invalid_contact`` for the first invalid field of contact details.
 
-    ``paths`` has the paths of fields in the request, if these are not the names of the fields.
+    ``paths`` has the paths of fields in the request, if these are not the names of the fields. The assumption
+    ``contacts.checks`` decides whether only the form of a field counts.
     """
     patterns = _LOOSE_PATTERNS if any_phone else _PATTERNS
     for field in CARD_FIELDS:
@@ -58,10 +61,42 @@ def require_valid_fields(
         pattern, problem = patterns.get(field, (None, ""))
         flaw = text_checks.flaw(value)
         shown = value if flaw is None or len(value) <= _SHOWN else value[:_SHOWN] + "…"
-        if flaw is not None or (value and pattern is not None and not pattern.fullmatch(value)):
-            raise Refused(
-                INVALID_CONTACT, field=paths.get(field, field), value=shown, problem=flaw or problem
+        if flaw is None and value and pattern is not None:
+            flaw = (
+                _problem(draft, field, card, any_phone)
+                if pattern.fullmatch(value)
+                else _named(field, value, problem)
             )
+        if flaw:
+            raise Refused(INVALID_CONTACT, field=paths.get(field, field), value=shown, problem=flaw)
+
+
+def _named(field: str, value: str, problem: str) -> str:
+    """Return the problem of a field that does not match its pattern."""
+    if field in ("phone", "fax") and contact_checks.has_extension(value):
+        return "has an extension, which a contact cannot have"
+    return problem
+
+
+def _problem(draft: Draft, field: str, card: Card, any_phone: bool) -> str:
+    """Return the problem of a field whose form is right, or an empty string."""
+    if draft.assumed.contact_checks == "loose":
+        return ""
+    match field:
+        case "country":
+            return contact_checks.country_problem(card.country)
+        case "mail":
+            return contact_checks.mail_problem(card.mail)
+        case _:
+            number: str = getattr(card, field)
+            return contact_checks.phone_problem(number, card.country, any_form=any_phone)
+
+
+def is_missing(value: object, assumed: Assumptions) -> bool:
+    """Whether a field of contact details is empty. A blank field is too, unless checks are loose."""
+    if not isinstance(value, str):
+        return value is None
+    return not value or (text_checks.is_blank(value) and assumed.contact_checks == "strict")
 
 
 def require_valid_card(draft: Draft, card: Card) -> None:
@@ -70,7 +105,7 @@ def require_valid_card(draft: Draft, card: Card) -> None:
     The assumption ``v2.phone`` decides the form of telephone numbers.
     """
     phones = bool(card.phone or card.fax)
-    require_valid_fields(card, any_phone=phones and draft.assumed.phone_form == "any")
+    require_valid_fields(draft, card, any_phone=phones and draft.assumed.phone_form == "any")
 
 
 def tidy(card: Card) -> Card:
@@ -134,7 +169,7 @@ def _changed(draft: Draft, account: Account, customer: Customer, fields: Mapping
     card = replace(customer.card, **details)
     require_valid_card(draft, card)
     for field in _REQUIRED:
-        if details.get(field) == "":
+        if field in details and is_missing(details[field], draft.assumed):
             raise Refused(INVALID_CONTACT, field=field, value="", problem="must not be empty")
     card = tidy(card)
     holder = draft.state.customer_by_mail.get((account.client_id, card.mail.lower()))
@@ -158,7 +193,7 @@ def delete(draft: Draft, customer: Customer) -> None:
     """
     active = active_orders(draft, customer)
     if active:
-        names = ", ".join(to_unicode(order.name) for order in active[:5])
+        names = shown(*(order.name for order in active[:5]))
         raise Refused(refusals.CUSTOMER_HAS_ORDERS, customer=customer.customer_id, names=names)
     for order in list(_orders(draft.state, customer)):
         draft.put(replace(order, customer_id=None))

@@ -13,11 +13,15 @@ from msgspec.structs import replace
 from reseller_sandbox import refusals
 from reseller_sandbox.refusals import INVALID_IP, UNKNOWN_IP_TYPE, Refused
 from reseller_sandbox.registry.lifecycle import Action, require
-from reseller_sandbox.registry.model import Host, Order
+from reseller_sandbox.registry.model import MOST_NAMESERVERS, Host, Order, Zone
 from reseller_sandbox.registry.state import Draft, State, held_order
 from reseller_sandbox.values import names
+from reseller_sandbox.values.kinds import NAME, listed
 
 MOST_ADDRESSES = 13
+
+#: The host name of a domain that is its own name server.
+APEX = "@"
 
 _BROADCAST = IPv4Address("255.255.255.255")
 _THIS_NETWORK = IPv4Network("0.0.0.0/8")
@@ -113,23 +117,25 @@ def _unreachable(address: IPv4Address | IPv6Address) -> str | None:
     return next((kind for kind, fits in kinds.items() if fits), None)
 
 
-MOST_NAMESERVERS = 13
+NAMESERVERS = listed(NAME, most=MOST_NAMESERVERS, distinct=True)
 
 
 def parse_nameservers(
-    draft: Draft, account: int, servers: Sequence[str], domain: str, present: Collection[str] = ()
+    draft: Draft, account: int, servers: Sequence[str], domain: str, zone: Zone, present: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """Return the name servers of a request for ``domain``, in canonical form.
+    """Return the name servers of a request for ``domain`` in ``zone``, in canonical form.
 
     Name servers that the domain already has (``present``) need no glue record. Refuse with
     ``invalid_nameserver``.
     """
-    if len(servers) > MOST_NAMESERVERS:
-        raise Refused(
-            refusals.INVALID_NAMESERVER,
-            server=servers[MOST_NAMESERVERS],
-            problem=f"exceeds the maximum of {MOST_NAMESERVERS} name servers",
-        )
+    most, least = zone.max_nameservers, zone.min_nameservers
+    if not least <= len(servers) <= most:
+        problem = f"exceeds the maximum of {most} name servers in {{}}"
+        if len(servers) < least:
+            problem = f"does not suffice, because {{}} requires at least {least} name servers"
+        problem = names.shown(zone.name, pattern=problem)
+        server = servers[: most + 1][-1] if servers else []
+        raise Refused(refusals.INVALID_NAMESERVER, server=server, problem=problem)
     parsed: list[str] = []
     for server in servers:
         name = parse_nameserver(server)
@@ -137,21 +143,22 @@ def parse_nameservers(
             raise Refused(refusals.INVALID_NAMESERVER, server=server, problem="is a duplicate")
         parent = None if name in present else _glueless_below(draft.state, account, name, domain)
         if parent and draft.assumed.own_glue == "required":
-            problem = f"lies below {names.to_unicode(parent)} and needs a glue record first"
+            place = "is the domain {}" if parent == name else "lies below {}"
+            problem = names.shown(parent, pattern=f"{place} and needs a glue record first")
             raise Refused(refusals.INVALID_NAMESERVER, server=server, problem=problem)
         parsed.append(name)
     return tuple(parsed)
 
 
 def _glueless_below(state: State, account: int, server: str, domain: str) -> str | None:
-    """Return the parent domain of ``server`` if ``server`` needs a glue record, or None.
+    """Return the domain of ``server`` if ``server`` needs a glue record, or None.
 
-    The parent is ``domain``, another domain of the account, or a free domain in a zone of the service. Return
-    None if the glue record exists.
+    ``server`` is this domain itself, or lies below it. The domain is ``domain``, another domain of the
+    account, or a free domain in a zone of the service. Return None if the glue record exists.
     """
     if server in state.hosts:
         return None
-    ends = names.suffixes(server)
+    ends = [server, *names.suffixes(server)]
     parent = next((name for name, end in pairwise(ends) if end in state.zones), None)
     if parent is None or parent == domain:
         return parent
@@ -172,17 +179,19 @@ def parse_nameserver(text: str) -> str:
 def parse_host(domain: str, text: str) -> str:
     """Return the full name of a host: ``ns1.example.com`` for ``ns1`` in ``example.com``.
 
-    ``text`` is one label, or a full name with a dot. Refuse with ``invalid_hostname`` if the name is
-    malformed or does not lie below ``domain``.
+    ``text`` is one label, or a full name with a dot. ``@`` or the domain's own name stand for the domain
+    itself. Refuse with ``invalid_hostname`` if the name is malformed or does not lie below ``domain``.
     """
+    if text == APEX:
+        return domain
     try:
         name = names.normalise(text if names.dotted(text) else f"{text}.{domain}")
     except names.BadName as problem:
         raise Refused(
             refusals.INVALID_HOSTNAME, host=text[:80], problem=f"is not a host name: {problem}"
         ) from None
-    if not names.below(name, domain):
-        elsewhere = f"does not lie below {names.to_unicode(domain)}"
+    if name != domain and not names.below(name, domain):
+        elsewhere = names.shown(domain, pattern="does not lie below {}")
         raise Refused(refusals.INVALID_HOSTNAME, host=text[:80], problem=elsewhere)
     return name
 
@@ -196,7 +205,7 @@ def require_support(draft: Draft, order: Order, action: Action) -> None:
     """Refuse unless the order's zone supports hosts and the order's stage permits ``action``."""
     zone = draft.state.zones[order.zone]
     if not zone.hosts:
-        raise Refused(refusals.HOSTS_NOT_SUPPORTED, zone=names.to_unicode(zone.name))
+        raise Refused(refusals.HOSTS_NOT_SUPPORTED, zone=names.shown(zone.name))
     require(draft, order, action)
 
 
@@ -205,7 +214,7 @@ def get(draft: Draft, order: Order, text: str) -> Host:
     name = parse_host(order.name, text)
     host = draft.state.hosts.get(name)
     if host is None or host.domain != order.name:
-        raise Refused(refusals.HOST_NOT_FOUND, host=names.to_unicode(name))
+        raise Refused(refusals.HOST_NOT_FOUND, host=names.shown(name))
     return host
 
 
@@ -214,7 +223,7 @@ def create(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
     name = parse_host(order.name, text)
     addresses = parse_addresses(draft, ips)
     if name in draft.state.hosts:
-        raise Refused(refusals.HOST_EXISTS, host=names.to_unicode(name))
+        raise Refused(refusals.HOST_EXISTS, host=names.shown(name))
     return draft.put(Host(name=name, domain=order.name, ips=addresses))
 
 
@@ -263,10 +272,6 @@ def require_unused(state: State, host: Host, besides: Order | None) -> None:
     The domain of order ``besides`` does not count.
     """
     linked = state.linked.beginning(("nameserver", host.name))
-    users = [
-        names.to_unicode(state.orders[number].name)
-        for *_, number in linked
-        if besides is None or number != besides.id
-    ]
+    users = [state.orders[number].name for *_, number in linked if besides is None or number != besides.id]
     if users:
-        raise Refused(refusals.HOST_IN_USE, host=names.to_unicode(host.name), users=", ".join(users[:5]))
+        raise Refused(refusals.HOST_IN_USE, host=names.shown(host.name), users=names.shown(*users[:5]))

@@ -19,11 +19,15 @@ from reseller_sandbox.registry.model import (
     Host,
     LedgerEntry,
     Order,
+    Record,
     ScheduledAction,
     Stage,
     Transfer,
     Zone,
 )
+
+#: The key of a record in its table.
+RecordKey = int | str
 
 #: An entry of the calendar: an instant, a key of ``HOLDERS``, and the key of the record that is due.
 Due = tuple[datetime, str, Any]
@@ -34,28 +38,29 @@ PROMOTIONS = ("registration_promotion", "renewal_promotion")
 
 #: Index entries: the name of the index, the key, and the value. The value is None if the index is a sorted
 #: set.
-Entries = tuple[tuple[str, Any, Any], ...]
+Entries = tuple[tuple[str, tuple[object, ...] | str, RecordKey | None], ...]
+
+R = TypeVar("R", bound=Record)
 
 
-def nothing(_: Any) -> tuple[()]:
+def nothing(_: object) -> tuple[()]:
     """Return no entries, for a kind of record without an index."""
     return ()
 
 
-class Table(NamedTuple):
+class Table(NamedTuple, Generic[R]):
     """The name, key and index entries of one kind of record.
-
 
     ``due`` returns the calendar entries of a record, and ``indexed`` its entries in all other indexes. Both
     are functions of the record alone, so an index always agrees with its table.
     """
 
     name: str
-    key: Callable[[Any], Any]
-    due: Callable[[Any], Dues] = nothing
-    indexed: Callable[[Any], Entries] = nothing
+    key: Callable[[R], RecordKey]
+    due: Callable[[R], Dues] = nothing
+    indexed: Callable[[R], Entries] = nothing
 
-    def entries(self, record: Any) -> Entries:
+    def entries(self, record: R | None) -> Entries:
         """Return the entries of ``record`` in all indexes. None has no entries."""
         if record is None:
             return ()
@@ -98,7 +103,9 @@ def _order_due(order: Order) -> Dues:
 
 
 def _order_indexed(order: Order) -> Entries:
-    links: list[tuple[str, Any]] = [("contact", handle) for handle in sorted(set(astuple(order.contacts)))]
+    links: list[tuple[str, RecordKey]] = [
+        ("contact", handle) for handle in sorted(set(astuple(order.contacts)))
+    ]
     links += [("nameserver", server) for server in order.nameservers]
     if order.customer_id is not None:
         links.append(("customer", order.customer_id))
@@ -134,20 +141,22 @@ def _ledger_indexed(entry: LedgerEntry) -> Entries:
 
 
 #: Maps each type of record to its table.
-TABLES: Mapping[type, Table] = {
-    Account: Table("accounts", attrgetter("client_id"), indexed=_account_indexed),
-    Customer: Table("customers", attrgetter("customer_id"), indexed=_customer_indexed),
-    Contact: Table("contacts", attrgetter("handle"), indexed=_contact_indexed),
-    Zone: Table("zones", attrgetter("name"), _zone_due),
-    Order: Table("orders", attrgetter("id"), _order_due, _order_indexed),
-    Host: Table("hosts", attrgetter("name"), indexed=_host_indexed),
-    Transfer: Table("transfers", attrgetter("name"), _transfer_due),
-    LedgerEntry: Table("ledger", attrgetter("id"), indexed=_ledger_indexed),
-    ScheduledAction: Table("scheduled", attrgetter("id"), _scheduled_due, _scheduled_indexed),
+TABLES: Mapping[type, Table[Any]] = {
+    Account: Table[Account]("accounts", attrgetter("client_id"), indexed=_account_indexed),
+    Customer: Table[Customer]("customers", attrgetter("customer_id"), indexed=_customer_indexed),
+    Contact: Table[Contact]("contacts", attrgetter("handle"), indexed=_contact_indexed),
+    Zone: Table[Zone]("zones", attrgetter("name"), _zone_due),
+    Order: Table[Order]("orders", attrgetter("id"), _order_due, _order_indexed),
+    Host: Table[Host]("hosts", attrgetter("name"), indexed=_host_indexed),
+    Transfer: Table[Transfer]("transfers", attrgetter("name"), _transfer_due),
+    LedgerEntry: Table[LedgerEntry]("ledger", attrgetter("id"), indexed=_ledger_indexed),
+    ScheduledAction: Table[ScheduledAction](
+        "scheduled", attrgetter("id"), _scheduled_due, _scheduled_indexed
+    ),
 }
 
 #: Maps the kind of a calendar entry to the type of the record that changes at that instant.
-HOLDERS: Mapping[str, type] = {
+HOLDERS: Mapping[str, type[Record]] = {
     "order": Order,
     "retry": Order,
     "transfer": Transfer,
@@ -165,7 +174,7 @@ _FILLED = _WIDEST * 3 // 4
 _Leaves = tuple[tuple[Any, ...], ...]
 
 
-def _cut(keys: Sequence[Any]) -> _Leaves:
+def _cut(keys: Sequence[object]) -> _Leaves:
     """Split ``keys`` into leaves (tuples) of at most ``_WIDEST`` keys."""
     if len(keys) <= _WIDEST:
         return (tuple(keys),) if keys else ()
@@ -191,7 +200,7 @@ class Ordered(Generic[Key]):
         #: ranks.
         self._starts: list[int] | None = None
 
-    def _place(self, key: Any) -> int:
+    def _place(self, key: object) -> int:
         """Return the index of the leaf where ``key`` is, or where it would be added."""
         at = bisect_left(self._leaves, (key,))
         begins_with_key = self._leaves[at : at + 1] and self._leaves[at][0] == key
@@ -228,7 +237,7 @@ class Ordered(Generic[Key]):
         """Return a set without ``key``. If ``key`` is absent, return this set."""
         return self._changed(key, added=False)
 
-    def rank(self, key: tuple[Any, ...]) -> int:
+    def rank(self, key: tuple[object, ...]) -> int:
         """Return the number of keys that are smaller than ``key``."""
         at = self._place(key)
         return self._ranks()[at] + bisect_left(self._leaves[at], key) if self._leaves else 0
@@ -253,7 +262,7 @@ class Ordered(Generic[Key]):
         """Return the smallest key, or None if the set is empty."""
         return self._leaves[0][0] if self._leaves else None
 
-    def beginning(self, prefix: tuple[Any, ...], start: int = 0) -> Iterator[Key]:
+    def beginning(self, prefix: tuple[object, ...], start: int = 0) -> Iterator[Key]:
         """Yield the keys that begin with ``prefix``, in order. Skip the first ``start`` of these keys."""
         width = len(prefix)
         for key in self.walk(self.rank(prefix) + start):

@@ -36,6 +36,11 @@ def require_funds(account: Account, amount: Decimal) -> None:
         )
 
 
+def total_charged(entries: Iterable[LedgerEntry]) -> Decimal:
+    """Return the sum of the charges in ``entries``, without refunds."""
+    return -sum((entry.amount for entry in entries if entry.amount < 0 and entry.refunds is None), Decimal(0))
+
+
 def charge(draft: Draft, order: Order, amount: Decimal, purpose: Purpose, years: int = 0) -> tuple[int, ...]:
     """Charge ``amount`` to the order's account. Return the ids of the new ledger entries.
 
@@ -48,13 +53,16 @@ def charge(draft: Draft, order: Order, amount: Decimal, purpose: Purpose, years:
     return (_enter(draft, account, -amount, purpose, order=order.id, name=order.name, years=years).id,)
 
 
-def refund(draft: Draft, entries: Iterable[int]) -> Decimal:
-    """Refund the charges whose ids are in ``entries``. Return the refunded sum."""
+def refund(draft: Draft, entries: Iterable[int], grace: str | None = None) -> Decimal:
+    """Refund the charges whose ids are in ``entries``. Return the refunded sum.
+
+    ``grace`` is the period of the zone's policy that grants the refund.
+    """
     total = money.NOTHING
     for number in entries:
         charged = draft.state.ledger[number]
         account = draft.state.accounts[charged.account]
-        same = {"order": charged.order, "name": charged.name, "years": charged.years}
+        same = {"order": charged.order, "name": charged.name, "years": charged.years, "grace": grace}
         total += _enter(draft, account, -charged.amount, charged.purpose, refunds=charged.id, **same).amount
     return total
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from enum import StrEnum
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,7 +20,7 @@ from reseller_sandbox.registry.model import READ_ACTIONS, Flag, Order, Policy, S
 from reseller_sandbox.registry.model import Action as Action
 from reseller_sandbox.registry.state import Draft, State, pending_transfer
 from reseller_sandbox.values.clock import days
-from reseller_sandbox.values.names import to_unicode
+from reseller_sandbox.values.names import shown
 
 
 class Move(Struct, frozen=True):
@@ -110,6 +111,7 @@ def _by_policy(key: str) -> Period:
 
 
 TERM = Period("the term", lambda _since, expires, _policy, _: expires)
+RENEWAL = Period("the term, or autorenew_before days less", TERM.end)
 PROCESSING = Period(_PROCESSING_TIME, lambda since, _expires, _policy, processing: since + processing)
 DAY = Period("each day, where lifecycle.autorenew.tries is daily", lambda since, *_: since + days(1))
 
@@ -118,29 +120,29 @@ class TimedTransition(Struct, frozen=True):
     """A transition by the clock: when ``period`` ends, ``stage`` becomes ``target``.
 
     If several transitions of a stage end at the same instant, the first one that is not blocked applies. A
-    transition with ``years`` is an automatic renewal for so many years at its price. The balance or the
-    registry can block it. ``ends_transfer`` is true if it ends a pending transfer of the domain. With
-    ``tried_again``, it is tried each time that its period has passed, until another transition applies.
-    ``tried_again`` is then the event name of a failed attempt.
+    transition that ``renews`` is an automatic renewal at its price. The balance or the registry can block it.
+    ``ends_transfer`` is true if it ends a pending transfer of the domain.
     """
 
     stage: Stage
     target: Stage
     event: str
     period: Period
-    years: int = 0
+    renews: bool = False
     ends_transfer: bool = False
-    tried_again: str = ""
 
+
+AUTOMATIC_RENEWAL = "automatic renewal"
+
+#: The name of the event of a failed attempt before or after the expiry.
+RENEWAL_FAILED = "automatic renewal failed"
 
 TIMED: tuple[TimedTransition, ...] = (
     TimedTransition(Stage.REQUESTED, Stage.PROCESSING, "processing", PROCESSING),
     TimedTransition(Stage.PROCESSING, Stage.ACTIVE, "activation", PROCESSING),
-    TimedTransition(Stage.ACTIVE, Stage.ACTIVE, "automatic renewal", TERM, years=1),
+    TimedTransition(Stage.ACTIVE, Stage.ACTIVE, AUTOMATIC_RENEWAL, RENEWAL, renews=True),
     TimedTransition(Stage.ACTIVE, Stage.OVERDUE, "expiry", TERM),
-    TimedTransition(
-        Stage.OVERDUE, Stage.ACTIVE, "automatic renewal", DAY, years=1, tried_again="automatic renewal failed"
-    ),
+    TimedTransition(Stage.OVERDUE, Stage.ACTIVE, AUTOMATIC_RENEWAL, DAY, renews=True),
     TimedTransition(Stage.OVERDUE, Stage.REDEMPTION, "redemption", _by_policy("overdue"), ends_transfer=True),
     TimedTransition(Stage.REDEMPTION, Stage.PENDING_DELETE, "pending delete", _by_policy("redemption")),
     TimedTransition(
@@ -150,28 +152,22 @@ TIMED: tuple[TimedTransition, ...] = (
 )
 
 
-_TRANSITIONS = {
-    stage: [row for row in TIMED if row.stage is stage and not row.tried_again] for stage in Stage
+#: The transitions that end each stage, except the daily renewal attempt.
+TIMED_AT: Mapping[Stage, Sequence[TimedTransition]] = {
+    stage: [row for row in TIMED if row.stage is stage and row.period is not DAY] for stage in Stage
 }
-_REPEATED = {row.stage: row for row in TIMED if row.tried_again}
+_RENEWALS = {row.stage: row for row in TIMED if row.renews}
 _PROCESSED = frozenset(row.stage for row in TIMED if row.period is PROCESSING)
 
 
-def timed_transitions(stage: Stage) -> Sequence[TimedTransition]:
-    """Return the transitions that end ``stage``, except the daily renewal attempt."""
-    return _TRANSITIONS[stage]
-
-
 def trial(stage: Stage) -> TimedTransition | None:
-    """Return the transition that the clock tries daily at ``stage``, or None."""
-    return _REPEATED.get(stage)
+    """Return the automatic renewal at ``stage``, or None."""
+    return _RENEWALS.get(stage)
 
 
 def completion(requested: datetime, policy: Policy) -> datetime:
     """Return the instant at which a transfer completes if nobody decides it earlier."""
-    return min(
-        row.period.end(requested, requested, policy, timedelta()) for row in timed_transitions(Stage.ARRIVING)
-    )
+    return min(row.period.end(requested, requested, policy, timedelta()) for row in TIMED_AT[Stage.ARRIVING])
 
 
 def due(
@@ -183,9 +179,7 @@ def due(
     """
     if stage is Stage.ARRIVING:
         return None
-    return min(
-        [row.period.end(since, expires, policy, processing) for row in timed_transitions(stage)], default=None
-    )
+    return min([row.period.end(since, expires, policy, processing) for row in TIMED_AT[stage]], default=None)
 
 
 def ending(draft: Draft, order: Order) -> Sequence[TimedTransition]:
@@ -193,29 +187,51 @@ def ending(draft: Draft, order: Order) -> Sequence[TimedTransition]:
 
     Their periods end at the same instant.
     """
-    rows = timed_transitions(order.stage)
-    if all(row.period is rows[0].period for row in rows):
-        return rows
+    rows = TIMED_AT[order.stage]
     policy, processing = draft.state.zones[order.zone].policy, _processing(draft, order.stage)
     ends = [row.period.end(order.since, order.expires, policy, processing) for row in rows]
-    return [row for row, end in zip(rows, ends, strict=True) if end == min(ends)]
+    earliest = min(ends, default=None)
+    return [row for row, end in zip(rows, ends, strict=True) if end == earliest]
 
 
-def retry(order: Order, assumed: Assumptions, now: datetime) -> datetime | None:
-    """Return the instant of the next daily attempt to renew an overdue order, or None."""
-    row = trial(order.stage) if order.autorenew else None
-    if row is None or assumed.autorenew_tries == "once":
+def retry(
+    order: Order, policy: Policy, assumed: Assumptions, now: datetime, *, tried: bool = False
+) -> datetime | None:
+    """Return the instant of the next attempt to renew ``order`` before or after its expiry, or None.
+
+    ``tried`` is whether an attempt has just failed. The attempts are whole days apart. The last attempt of an
+    active order is at its expiry.
+    """
+    if not order.autorenew or order.due is None:
         return None
-    between = row.period.end(order.since, order.expires, Policy(), timedelta()) - order.since
-    at = order.since + between * ((now - order.since) // between + 1)
-    return at if order.due is not None and at < order.due else None
+    start, is_active = order.since, order.stage is Stage.ACTIVE
+    if is_active and policy.autorenew_before:
+        start = order.expires - days(policy.autorenew_before)
+        if now < start:
+            return start
+        if tried and assumed.autorenew_tries == "once":
+            return None
+    elif order.stage is not Stage.OVERDUE or assumed.autorenew_tries == "once":
+        return None
+    at = start + days(1) * ((now - start) // days(1) + 1)
+    if is_active:
+        return min(at, order.due)
+    return at if at < order.due else None
+
+
+def is_renewed_at_expiry(order: Order, policy: Policy) -> bool:
+    """Whether the clock tries to renew ``order`` at its expiry.
+
+    With ``autorenew_before``, the only attempt may have failed earlier.
+    """
+    return order.autorenew and (not policy.autorenew_before or order.retry == order.due)
 
 
 def _processing(draft: Draft, stage: Stage) -> timedelta:
     return timedelta(seconds=draft.assumed.order_processing if stage in _PROCESSED else 0)
 
 
-def enter(draft: Draft, order: Order, stage: Stage, **more: Any) -> Order:
+def enter(draft: Draft, order: Order, stage: Stage, **more: object) -> Order:
     """Move ``order`` to ``stage`` at the current instant, and return the new record.
 
     The stage may stay the same, with new dates. If the order's term is over, it becomes overdue instead of
@@ -227,7 +243,7 @@ def enter(draft: Draft, order: Order, stage: Stage, **more: Any) -> Order:
     since = order.since if order.stage is stage else draft.now
     end = due(stage, since, order.expires, zone.policy, _processing(draft, stage))
     moved = replace(order, stage=stage, since=since, due=end, **more)
-    again = retry(moved, draft.assumed, draft.now)
+    again = retry(moved, zone.policy, draft.assumed, draft.now)
     return draft.put(moved if again == moved.retry else replace(moved, retry=again))
 
 
@@ -278,25 +294,31 @@ def leaving(state: State, order: Order) -> bool:
     return transfer is not None and transfer.losing_order == order.id
 
 
-def require(draft: Draft, order: Order, action: Action, *, locks: bool = True) -> Move:
+def require(
+    draft: Draft, order: Order, action: Action, *, locks: bool = True, term: StrEnum | None = None
+) -> Move:
     """Return the rule for ``action``, or refuse if ``action`` is not possible now.
 
     Refuse, in this order: ``wrong_state``, ``transfer_pending``, ``locked``. With ``locks=False``, the caller
-    checks the flag, because the flag forbids the action only in part.
+    checks the flag, because the flag forbids the action only in part. ``term`` names the action for a client
+    that is not the domain's registrar.
     """
     move = _BY_ACTION[action]
-    name = to_unicode(order.name)
+    named = term or action
+    name = shown(order.name)
     if not permits(draft.state, order.stage, action):
         possible = _possible(draft.state, order.stage)
-        raise Refused(WRONG_STATE, name=name, state=str(order.stage), action=action, possible=possible)
+        raise Refused(WRONG_STATE, name=name, state=str(order.stage), action=named, possible=possible)
     if not move.while_leaving and leaving(draft.state, order):
-        raise Refused(TRANSFER_PENDING, name=name, action=action)
+        raise Refused(TRANSFER_PENDING, name=name, action=named)
     if locks:
-        require_unlocked(draft, order, action)
+        require_unlocked(draft, order, action, term=term)
     return move
 
 
-def require_unlocked(draft: Draft, order: Order, action: Action, *, registrant: bool = False) -> None:
+def require_unlocked(
+    draft: Draft, order: Order, action: Action, *, registrant: bool = False, term: StrEnum | None = None
+) -> None:
     """Refuse with ``locked`` if a flag of ``order`` (a lock) forbids ``action``.
 
     The assumption ``v3.update_lock.covers`` decides which actions the update lock forbids. A new
@@ -308,7 +330,7 @@ def require_unlocked(draft: Draft, order: Order, action: Action, *, registrant: 
     partial = flag is Flag.UPDATE_PROHIBITED and draft.assumed.update_lock_covers == "registrant_only"
     if not partial or registrant:
         raise Refused(
-            LOCKED, name=to_unicode(order.name), flag=flag, action=action, key=SWITCHES[flag][False]
+            LOCKED, name=shown(order.name), flag=flag, action=term or action, key=SWITCHES[flag][False]
         )
 
 
@@ -324,5 +346,5 @@ SWITCHES: Mapping[Flag, tuple[Action, Action]] = {
 
 def _possible(state: State, stage: Stage) -> Possible:
     actions = tuple(move.action for move in MOVES if permits(state, stage, move.action))
-    awaited = next(iter(timed_transitions(stage)), None)
+    awaited = next(iter(TIMED_AT[stage]), None)
     return Possible(actions, READ_ACTIONS, f" until {awaited.event}" if awaited is not None else "")

@@ -1,4 +1,4 @@
-"""Limits of a server: how many worlds it has, and how much each world keeps."""
+"""Limits of a server: how many worlds it has, and how much each world keeps and shows."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from reseller_sandbox.refusals import TOO_MANY_FAULTS, Refused
-from reseller_sandbox.values.kinds import MOST, SECONDS, whole
+from reseller_sandbox.values.kinds import MOST, SECONDS, each, matching, whole
 
 _Count = Annotated[int, whole(0, MOST)]
+_NAME = matching(r"[^\W_][\w.-]{0,99}", "a name of letters, digits, hyphens, underscores and dots")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +26,8 @@ class Limits:
             events after the journal has dropped them.
         max_snapshots: Maximum number of snapshots in a world.
         max_faults: Maximum number of fault rules in a world.
+        secret_names: An additional name of a secret, such as customerNo. Values of this name are masked
+            wherever an authCode is, in each spelling: customer_no, X-Customer-No. Can be repeated.
     """
 
     max_worlds: Annotated[int, whole(1, MOST)] = 1000
@@ -35,6 +38,7 @@ class Limits:
     max_events: _Count = 10_000
     max_snapshots: _Count = 100
     max_faults: _Count = 1000
+    secret_names: Annotated[tuple[str, ...], each(_NAME.read)] = ()
 
     def require_room_for_faults(self, count: int) -> None:
         """Refuse with ``too_many_faults`` if a world would have more than ``max_faults`` rules."""

@@ -1,6 +1,7 @@
 """Records of the registry. Records are immutable: a change makes a new record.
 
-A fixture can set a field if the annotation of the field has a kind.
+A fixture can set a field if the annotation of the field has a kind. Numerous records are invisible for the
+garbage collector (``gc=False``), because they have no cycles and a collection would visit each of them.
 
 Domain names are in ASCII form (``xn--…``), money is a ``Decimal`` in the account's currency, and instants
 are aware UTC datetimes in whole seconds.
@@ -31,6 +32,7 @@ from reseller_sandbox.values.matching import Match
 from reseller_sandbox.values.money import NOTHING
 from reseller_sandbox.values.parameters import record
 from reseller_sandbox.values.patterns import PATTERN
+from reseller_sandbox.values.scripts import SCRIPTS
 
 
 class Action(StrEnum):
@@ -109,6 +111,9 @@ class Flag(StrEnum):
 #: The flags that remove a domain from the DNS.
 HOLDS = frozenset({Flag.HOLD, Flag.SERVER_HOLD})
 
+#: An object that all records without flags share.
+NO_FLAGS = frozenset[Flag]()
+
 
 class TransferStatus(StrEnum):
     """The status of a transfer. The value is the EPP word."""
@@ -179,7 +184,7 @@ class Customer(Struct, frozen=True, kw_only=True):
     post_address: str = ""
 
 
-class Contact(Struct, frozen=True, kw_only=True):
+class Contact(Struct, frozen=True, kw_only=True, gc=False):
     """A contact of an account, by handle. ``extra`` holds extra parameters as sorted pairs."""
 
     handle: str
@@ -189,7 +194,7 @@ class Contact(Struct, frozen=True, kw_only=True):
     extra: tuple[tuple[str, str], ...] = ()
 
 
-class RoleHandles(Struct, frozen=True, kw_only=True):
+class RoleHandles(Struct, frozen=True, kw_only=True, gc=False):
     """The handles of the contacts of a domain, by role."""
 
     registrant: str
@@ -204,6 +209,10 @@ ZONE_TYPES = ("popular", "international", "ukrainian", "new")
 Price = Annotated[Decimal, AMOUNT]
 Days = Annotated[int, whole(0, 3650)]
 Years = Annotated[int, whole(1, LONGEST_TERM)]
+LaterYears = Annotated[str, choice("registration", "renewal")]
+
+#: The maximum number of name servers of a domain, in any zone.
+MOST_NAMESERVERS = 13
 
 
 class Promotion(Struct, frozen=True, kw_only=True):
@@ -237,6 +246,8 @@ class Prices(Struct, frozen=True, kw_only=True):
         restore: Price of a restore in redemption.
         privacy: Price of whois protection, per year. Without this price, the zone offers no protection.
         owner_change: Price of a change of the registrant.
+        later_years: The price of each year after the first in a registration of several years: the
+            registration price, or the renewal price.
     """
 
     registration: Price
@@ -245,10 +256,11 @@ class Prices(Struct, frozen=True, kw_only=True):
     restore: Price
     privacy: Annotated[Decimal | None, AMOUNT] = None
     owner_change: Price = NOTHING
+    later_years: LaterYears = "registration"
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """The periods of a zone, in days.
+    """The periods of a zone in days, and other rules of its life cycle.
 
     Args:
         add_grace: Period after registration in which a deletion is refunded.
@@ -257,6 +269,14 @@ class Policy(Struct, frozen=True, kw_only=True):
         pending_delete: Period from the end of redemption to the release.
         transfer: Period after which an unanswered transfer completes.
         transfer_lock: Period after registration in which a name cannot be transferred.
+        renew_grace: Period after a renewal by request in which a deletion refunds the renewal.
+        autorenew_grace: Period after an automatic renewal in which a deletion refunds the renewal. So does a
+            transfer that completes, unless it leaves the term unchanged.
+        autorenew_before: Period before expiry at whose start a name is renewed automatically.
+        registrant_change_lock: Period after a change of the registrant in which a name cannot be transferred.
+        auth_code_days: Period after which an authorization code expires. If set, a new registrant also gets
+            a new code. 0 means never.
+        restore_years: When a restore adds the shortest renewal: if the term has ended, always, or never.
     """
 
     add_grace: Days = 5
@@ -265,6 +285,16 @@ class Policy(Struct, frozen=True, kw_only=True):
     pending_delete: Days = 5
     transfer: Days = 5
     transfer_lock: Days = 60
+    renew_grace: Days = 0
+    autorenew_grace: Days = 0
+    autorenew_before: Days = 0
+    registrant_change_lock: Days = 0
+    auth_code_days: Days = 0
+    restore_years: Annotated[str, choice("when_due", "always", "never")] = "when_due"
+
+
+#: The periods of ``Policy`` within which a deletion or a transfer refunds something.
+GRACES = ("add_grace", "renew_grace", "autorenew_grace")
 
 
 class Zone(Struct, frozen=True, kw_only=True):
@@ -277,10 +307,19 @@ class Zone(Struct, frozen=True, kw_only=True):
         prices: The prices of ordinary names in the zone.
         min_years: The shortest registration, in years.
         max_years: The longest registration, in years.
-        policy: The periods of the zone's life cycle, in days.
+        min_renewal_years: The shortest renewal, in years.
+        min_transfer_years: The shortest term that a transfer adds, in years.
+        transfer_term: The expiry date after a transfer: the former one plus the years of the transfer, the
+            former one, or the day of the transfer plus the years.
+        min_nameservers: The minimum number of name servers.
+        max_nameservers: The maximum number of name servers.
+        policy: The periods and rules of the zone's life cycle.
         transfers: Whether names can be transferred.
         hosts: Whether names can have hosts with glue records.
         idn: Whether internationalised names are accepted.
+        scripts: The scripts whose letters are accepted. Default: all scripts.
+        mixed_scripts: Whether a name can have letters of several scripts. The scripts of one language, such
+            as Japanese, are never mixed.
         license: Regular expression for licence numbers. If set, a registration requires a licence number.
         in_service: Whether the zone's registry accepts requests.
         premium: The prices of premium names, by label.
@@ -294,23 +333,49 @@ class Zone(Struct, frozen=True, kw_only=True):
     renewal_promotion: Promotion | None = None
     min_years: Years = 1
     max_years: Years = 10
+    min_renewal_years: Years = 1
+    min_transfer_years: Years = 1
+    transfer_term: Annotated[str, choice("extends", "unchanged", "restarts")] = "extends"
+    min_nameservers: Annotated[int, whole(0, MOST_NAMESERVERS)] = 0
+    max_nameservers: Annotated[int, whole(1, MOST_NAMESERVERS)] = MOST_NAMESERVERS
     policy: Annotated[Policy, record(Policy)] = Policy()
     transfers: Switch = True
     hosts: Switch = True
     idn: Switch = False
+    scripts: Annotated[tuple[str, ...], listed(choice(*SCRIPTS), distinct=True)] = ()
+    mixed_scripts: Annotated[str, choice("accepted", "refused")] = "accepted"
     license: Annotated[str, PATTERN] = ""
     in_service: Switch = True
     premium: Annotated[dict[str, Premium] | None, table(LABEL, record(Premium))] = None
     reserved: Annotated[tuple[str, ...], listed(LABEL, distinct=True)] = ()
 
 
-class Order(Struct, frozen=True, kw_only=True):
+class Renewal(Struct, frozen=True, kw_only=True, gc=False):
+    """A renewal of a domain, which a deletion within its grace period undoes.
+
+    Args:
+        at: The instant of the renewal.
+        before: The expiry date before the renewal.
+        automatic: Whether the clock renewed the domain.
+        charges: The ledger entries of the renewal.
+    """
+
+    at: datetime
+    before: datetime
+    automatic: bool = False
+    charges: tuple[int, ...] = ()
+
+
+class Order(Struct, frozen=True, kw_only=True, gc=False):
     """An account's order for a domain, from the first request to the release of the domain.
 
     ``created`` is the instant of the domain's first registration. ``since`` is the start of the current
     stage, and ``due`` is its end if nobody acts. ``registration`` holds ids of ledger entries of the
     registration, and ``renewals`` those of renewals within the add grace period. ``arrived`` is the
-    instant at which a transfer brought the domain. ``retry`` is the next attempt to renew an overdue order.
+    instant at which a transfer brought the domain. ``retry`` is the next attempt to renew the order
+    automatically, except the attempt at its expiry. ``registrant_changed`` is the instant of the latest
+    change of the registrant. From the instant ``auth_code_expires`` on, the authorization code is refused.
+    ``update_lock_used`` is whether the update lock was ever set or cleared.
     """
 
     id: int
@@ -327,17 +392,21 @@ class Order(Struct, frozen=True, kw_only=True):
     customer_id: int | None = None
     privacy: bool = False
     autorenew: bool = False
-    flags: frozenset[Flag] = frozenset()
+    flags: frozenset[Flag] = NO_FLAGS
     auth_code: str = ""
+    auth_code_expires: datetime | None = None
     license: str = ""
     years: int = 1
     registration: tuple[int, ...] = ()
     renewals: tuple[int, ...] = ()
+    last_renewal: Renewal | None = None
+    registrant_changed: datetime | None = None
     arrived: datetime | None = None
     retry: datetime | None = None
+    update_lock_used: bool = False
 
 
-class Host(Struct, frozen=True, kw_only=True):
+class Host(Struct, frozen=True, kw_only=True, gc=False):
     """A name server below a registered domain, with the addresses of its glue record."""
 
     name: str
@@ -364,7 +433,7 @@ class Transfer(Struct, frozen=True, kw_only=True):
         return self.status is TransferStatus.PENDING
 
 
-class LedgerEntry(Struct, frozen=True, kw_only=True):
+class LedgerEntry(Struct, frozen=True, kw_only=True, gc=False):
     """An entry of the ledger: one change of an account's balance.
 
     Args:
@@ -375,6 +444,7 @@ class LedgerEntry(Struct, frozen=True, kw_only=True):
         order: The id of the order that the entry is about.
         years: The number of years that the amount pays for.
         refunds: The id of the charge that this entry refunds.
+        grace: The period of the zone's policy that granted this refund.
     """
 
     id: int
@@ -388,6 +458,7 @@ class LedgerEntry(Struct, frozen=True, kw_only=True):
     name: str = ""
     years: Annotated[int, whole(0, LONGEST_TERM)] = 0
     refunds: Annotated[int | None, ID] = None
+    grace: Annotated[str | None, choice(*GRACES)] = None
 
 
 class ScheduledAction(Struct, frozen=True, kw_only=True):

@@ -10,14 +10,13 @@ from msgspec.structs import replace
 
 from reseller_sandbox import refusals
 from reseller_sandbox.refusals import INVALID_NAMESERVER, Refused
-from reseller_sandbox.registry import contacts, hosts, ledger
+from reseller_sandbox.registry import contacts, hosts, ledger, purchases, registrants
 from reseller_sandbox.registry.contacts import ContactInput
 from reseller_sandbox.registry.lifecycle import SWITCHES, Action, enter, require, require_unlocked, retry
-from reseller_sandbox.registry.model import Account, Flag, Order, Purpose
+from reseller_sandbox.registry.model import Account, Flag, Order
 from reseller_sandbox.registry.state import Draft, State, own_order
-from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import days
-from reseller_sandbox.values.names import to_unicode
+from reseller_sandbox.values.names import shown
 from reseller_sandbox.values.text_checks import whole
 
 CODE_LENGTHS = (4, 64)
@@ -30,7 +29,7 @@ def own(state: State, account: Account, name: str) -> Order:
     """
     order = own_order(state, account.client_id, name)
     if order is None:
-        raise Refused(refusals.DOMAIN_NOT_FOUND, name=to_unicode(name), elsewhere=name in state.holding_order)
+        raise Refused(refusals.DOMAIN_NOT_FOUND, name=shown(name), elsewhere=name in state.holding_order)
     return order
 
 
@@ -46,26 +45,27 @@ def own_by_id(state: State, account: Account, number: str) -> Order:
 
 
 def delete(draft: Draft, order: Order) -> Decimal:
-    """Delete a domain. Return the refund, or 0 after the add grace period.
+    """Delete a domain. Return the refund, or 0 after every grace period.
 
     Within the add grace period, the domain is released at once and refunded. Otherwise, it goes to
-    redemption. Refuse with ``host_in_use`` while another domain is delegated to a host below this one. The
+    redemption. Within the grace period of its last renewal, that renewal is refunded and its years are taken
+    back. Refuse with ``host_in_use`` while another domain is delegated to a host below this one. The
     order's stage can also forbid the action.
     """
     move = require(draft, order, Action.DELETE)
     for host in hosts.of_domain(draft.state, order.name):
         hosts.require_unused(draft.state, host, besides=order)
-    zone = draft.state.zones[order.zone]
-    if draft.now < order.created + days(zone.policy.add_grace):
+    if draft.now < order.created + days(draft.state.zones[order.zone].policy.add_grace):
         paid = order.registration
         if order.renewals and draft.assumed.early_delete_refunds == "all":
             paid += order.renewals
-        back = ledger.refund(draft, paid)
+        back = ledger.refund(draft, paid, grace="add_grace")
         release(draft, order)
         return back
+    order, back = purchases.take_back_renewal(draft, order)
     assert move.target is not None
     enter(draft, order, move.target)
-    return money.NOTHING
+    return back
 
 
 def release(draft: Draft, order: Order) -> None:
@@ -83,7 +83,8 @@ def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order
     require(draft, order, Action.SET_NAMESERVERS)
     if not servers:
         raise Refused(refusals.INVALID_NAMESERVER, server=[], problem="is empty; at least one is required")
-    parsed = hosts.parse_nameservers(draft, order.account, servers, order.name, order.nameservers)
+    zone = draft.state.zones[order.zone]
+    parsed = hosts.parse_nameservers(draft, order.account, servers, order.name, zone, order.nameservers)
     return draft.put(replace(order, nameservers=parsed))
 
 
@@ -96,26 +97,36 @@ def set_contacts(
     ``contact_not_found`` and ``insufficient_funds``.
     """
     account = draft.state.accounts[order.account]
-    changed = changeable_contacts(draft, order, by_role)
-    contacts.check(by_role, wire_names)
+    changed, is_new = changeable_contacts(draft, order, by_role)
+    contacts.check(draft, by_role, wire_names)
     handles = contacts.assign(draft, account, changed, order.contacts)
-    if "registrant" in changed:
-        price = draft.state.zones[order.zone].prices.owner_change
-        ledger.charge(draft, order, price, Purpose.OWNER_CHANGE)
-    return draft.put(replace(order, contacts=handles))
+    order = draft.put(replace(order, contacts=handles))
+    if is_new:
+        registrants.changed(draft, [order])
+    return draft.state.orders[order.id]
 
 
 def changeable_contacts(
     draft: Draft, order: Order, by_role: Mapping[str, ContactInput]
-) -> dict[str, ContactInput]:
-    """Return the contacts in ``by_role`` that differ from the order's contacts.
+) -> tuple[dict[str, ContactInput], bool]:
+    """Return the contacts in ``by_role`` that differ from the order's, and whether the registrant is new.
 
     Refuse if the order cannot get these contacts.
     """
     require(draft, order, Action.SET_CONTACTS, locks=False)
     changed = {role: contact for role, contact in by_role.items() if not _same(draft, order, role, contact)}
-    require_unlocked(draft, order, Action.SET_CONTACTS, registrant="registrant" in changed)
-    return changed
+    is_new = "registrant" in changed and _is_new_registrant(draft, order, changed["registrant"])
+    require_unlocked(draft, order, Action.SET_CONTACTS, registrant=is_new)
+    return changed, is_new
+
+
+def _is_new_registrant(draft: Draft, order: Order, contact: ContactInput) -> bool:
+    present = order.contacts.registrant
+    before = draft.state.contacts[present].card
+    if not isinstance(contact, str):
+        return registrants.is_new(draft, before, contacts.completed(draft, contact, present))
+    other = draft.state.contacts.get(contact)
+    return other is None or registrants.is_new(draft, before, other.card)
 
 
 def _same(draft: Draft, order: Order, role: str, contact: ContactInput) -> bool:
@@ -136,7 +147,14 @@ def set_flag(draft: Draft, order: Order, flag: Flag, on: bool) -> Order:
         require_releasable(draft, order)
     if (flag in order.flags) is on:
         return _unchanged(draft, order, action)
-    return draft.put(replace(order, flags=order.flags | {flag} if on else order.flags - {flag}))
+    return draft.put(with_flags(order, {flag: on}))
+
+
+def with_flags(order: Order, changes: Mapping[Flag, bool]) -> Order:
+    """Return ``order`` with flags set or cleared."""
+    flags = order.flags.difference(changes) | {flag for flag, value in changes.items() if value}
+    used = order.update_lock_used or Flag.UPDATE_PROHIBITED in flags ^ order.flags
+    return replace(order, flags=flags, update_lock_used=used)
 
 
 def require_releasable(draft: Draft, order: Order) -> None:
@@ -145,7 +163,7 @@ def require_releasable(draft: Draft, order: Order) -> None:
     Unless ``locks.registry_hold`` is ``accepted``, the registrant then cannot end its own hold.
     """
     if Flag.SERVER_HOLD in order.flags and draft.assumed.registry_hold == "refused":
-        raise Refused(refusals.HELD_BY_REGISTRY, name=to_unicode(order.name))
+        raise Refused(refusals.HELD_BY_REGISTRY, name=shown(order.name))
 
 
 def set_autorenew(draft: Draft, order: Order, on: bool) -> Order:
@@ -154,7 +172,8 @@ def set_autorenew(draft: Draft, order: Order, on: bool) -> Order:
     if order.autorenew is on:
         return _unchanged(draft, order, Action.SET_AUTORENEW)
     switched = replace(order, autorenew=on)
-    return draft.put(replace(switched, retry=retry(switched, draft.assumed, draft.now)))
+    policy = draft.state.zones[order.zone].policy
+    return draft.put(replace(switched, retry=retry(switched, policy, draft.assumed, draft.now)))
 
 
 def set_auth_code(draft: Draft, order: Order, code: str) -> Order:
@@ -163,12 +182,12 @@ def set_auth_code(draft: Draft, order: Order, code: str) -> Order:
     shortest, longest = CODE_LENGTHS
     if not shortest <= len(code) <= longest or not code.isascii() or not code.isprintable():
         raise Refused(refusals.INVALID_AUTH_CODE, shortest=shortest, longest=longest)
-    return draft.put(replace(order, auth_code=code))
+    return draft.put(replace(order, **purchases.auth_code(draft, order.zone, code)))
 
 
 def _unchanged(draft: Draft, order: Order, action: Action) -> Order:
     if draft.assumed.repeated_switch == "refused":
-        raise Refused(refusals.SWITCHED_ALREADY, action=action, name=to_unicode(order.name))
+        raise Refused(refusals.SWITCHED_ALREADY, action=action, name=shown(order.name))
     return order
 
 
@@ -201,8 +220,7 @@ def edit(draft: Draft, order: Order, changes: Edit) -> Order:
         order = set_nameservers(draft, order, _servers(draft, order, changes))
     if changes.contacts:
         order = set_contacts(draft, order, changes.contacts, {})
-    on = {flag for flag, value in changes.flags.items() if value}
-    return draft.put(replace(order, flags=(order.flags - set(changes.flags)) | on))
+    return draft.put(with_flags(order, changes.flags))
 
 
 def _servers(draft: Draft, order: Order, changes: Edit) -> list[str]:

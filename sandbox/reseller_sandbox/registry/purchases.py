@@ -18,19 +18,20 @@ from reseller_sandbox.registry.contacts import ContactInput
 from reseller_sandbox.registry.lifecycle import Action, enter, leaving, require
 from reseller_sandbox.registry.model import (
     LONGEST_TERM,
+    NO_FLAGS,
     Account,
     Flag,
     Order,
     Premium,
     Purpose,
-    RoleHandles,
+    Renewal,
     Stage,
     Zone,
 )
 from reseller_sandbox.registry.state import Draft, State
 from reseller_sandbox.values import money, patterns
-from reseller_sandbox.values.clock import days, years_later
-from reseller_sandbox.values.names import to_unicode
+from reseller_sandbox.values.clock import days, local_date, years_later
+from reseller_sandbox.values.names import shown, to_unicode
 
 _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
 CODE_LENGTH = 12
@@ -51,7 +52,6 @@ class Purchase(Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    years: int = 1
     cost: Agreed = None
     contacts: Mapping[str, ContactInput] = field(default_factory=dict)
     wire_names: Mapping[str, str] = field(default_factory=dict)
@@ -89,9 +89,16 @@ class Placed(NamedTuple):
     paid: Decimal
 
 
-def new_code(draft: Draft) -> str:
-    """Return the next authorization code. The state's seed determines all codes."""
-    return auth_code_at(draft.base.seed, draft.next("auth_code"))
+def auth_code(draft: Draft, zone: str, code: str | None = None) -> dict[str, object]:
+    """Return the fields of an order for the authorization code ``code``, or for a new code.
+
+    The state's seed determines all new codes. The zone's policy decides when the code expires.
+    """
+    period = draft.state.zones[zone].policy.auth_code_days
+    return {
+        "auth_code": code or auth_code_at(draft.base.seed, draft.next("auth_code")),
+        "auth_code_expires": draft.now + days(period) if period else None,
+    }
 
 
 def new_order(draft: Draft, account: Account, purchase: Purchase, **more: Any) -> Order:
@@ -107,7 +114,7 @@ def new_order(draft: Draft, account: Account, purchase: Purchase, **more: Any) -
         customer_id=purchase.customer_id,
         privacy=purchase.privacy,
         autorenew=purchase.autorenew,
-        flags=frozenset({Flag.TRANSFER_PROHIBITED} if purchase.transfer_lock else ()),
+        flags=frozenset({Flag.TRANSFER_PROHIBITED}) if purchase.transfer_lock else NO_FLAGS,
         **more,
     )
 
@@ -133,18 +140,15 @@ def require_cost(
     """
     if isinstance(agreed, str):  # ANY_PRICE
         if premium and draft.assumed.premium_names == "refused":
-            raise Refused(refusals.PREMIUM_NOT_TAKEN, name=to_unicode(name), price=money.write(price))
+            raise Refused(refusals.PREMIUM_NOT_TAKEN, name=shown(name), price=money.write(price))
         return
     if agreed is None and premium and (always or draft.assumed.purchase_cost == "premium_everywhere"):
-        raise Refused(refusals.PREMIUM_COST_REQUIRED, name=to_unicode(name), price=money.write(price))
+        raise Refused(refusals.PREMIUM_COST_REQUIRED, name=shown(name), price=money.write(price))
     if agreed is None or (not premium and draft.assumed.purchase_cost != "whenever_given"):
         return
     if agreed != price:
         raise Refused(
-            refusals.PRICE_MISMATCH,
-            given=money.write(agreed),
-            name=to_unicode(name),
-            price=money.write(price),
+            refusals.PRICE_MISMATCH, given=money.write(agreed), name=shown(name), price=money.write(price)
         )
 
 
@@ -169,6 +173,7 @@ class Registration(Purchase, frozen=True, kw_only=True):
     with ``requirements_path``.
     """
 
+    years: int = 1
     requirements: Mapping[str, str] = field(default_factory=dict)
     requirements_path: str = ""
 
@@ -207,9 +212,9 @@ def _is_reserved(draft: Draft, zone: Zone, name: str) -> bool:
 def require_free(draft: Draft, account: Account, zone: Zone, name: str) -> None:
     """Refuse with ``name_taken`` or ``name_reserved`` unless ``account`` can register the domain ``name``."""
     if name in draft.state.holding_order or (account.client_id, name) in draft.state.own_order:
-        raise Refused(refusals.NAME_TAKEN, name=to_unicode(name))
+        raise Refused(refusals.NAME_TAKEN, name=shown(name))
     if _is_reserved(draft, zone, name):
-        raise Refused(refusals.NAME_RESERVED, name=to_unicode(name))
+        raise Refused(refusals.NAME_RESERVED, name=shown(name))
 
 
 def register(draft: Draft, account: Account, purchase: Registration) -> Placed:
@@ -228,12 +233,15 @@ def register(draft: Draft, account: Account, purchase: Registration) -> Placed:
     zones.require_period(purchase.name, purchase.years, zone.min_years, zone.max_years)
     if purchase.privacy and not zones.offers_privacy(zone, draft.assumed):
         purchase = replace(purchase, privacy=False)
-    handles = _contacts(draft, account, purchase)
+    if purchase.wire_names:
+        required = contacts.roles_required(draft.assumed)
+        contacts.check(draft, purchase.contacts, purchase.wire_names, required)
+    handles = contacts.assign(draft, account, purchase.contacts)
     if purchase.customer_id is not None:
         customers.own(draft.state, account, purchase.customer_id)
     nameservers = account.nameservers if purchase.nameservers is None else purchase.nameservers
-    servers = hosts.parse_nameservers(draft, account.client_id, nameservers, purchase.name)
-    license_number = _license(draft, zone, purchase)
+    servers = hosts.parse_nameservers(draft, account.client_id, nameservers, purchase.name, zone)
+    license_number = _license(draft, zone, purchase) if zone.license else ""
     require_free(draft, account, zone, purchase.name)
     price = zones.registration_price(zone, premium, purchase.years, draft.now)
     require_cost(draft, purchase.name, premium is not None, purchase.cost, price, always=True)
@@ -246,15 +254,8 @@ def register(draft: Draft, account: Account, purchase: Registration) -> Placed:
     return Placed(enter(draft, order, order.stage, registration=paid), cost.total)
 
 
-def _contacts(draft: Draft, account: Account, purchase: Registration) -> RoleHandles:
-    if purchase.wire_names:
-        contacts.require_roles(draft, purchase.contacts, purchase.wire_names)
-        contacts.check(purchase.contacts, purchase.wire_names)
-    return contacts.assign(draft, account, purchase.contacts)
-
-
 def registration_order(
-    draft: Draft, account: Account, zone: Zone, purchase: Registration, **more: Any
+    draft: Draft, account: Account, zone: Zone, purchase: Registration, **more: object
 ) -> Order:
     """Return an order for a registration, with a new id. The caller must add it to the draft.
 
@@ -268,20 +269,18 @@ def registration_order(
         stage=Stage.REQUESTED if draft.assumed.order_processing else Stage.ACTIVE,
         created=draft.now,
         expires=years_later(draft.now, purchase.years),
-        auth_code=new_code(draft),
         years=purchase.years,
+        **auth_code(draft, zone.name),
         **more,
     )
 
 
 def _license(draft: Draft, zone: Zone, purchase: Registration) -> str:
-    """Return the licence number in the request, or an empty string if the zone requires none."""
-    if not zone.license:
-        return ""
+    """Return the licence number that the zone requires, or refuse."""
     field = purchase.requirements_path + draft.assumed.license
     number = purchase.requirements.get(draft.assumed.license, "")
     if not number:
-        raise Refused(refusals.LICENSE_REQUIRED, zone=to_unicode(zone.name), field=field)
+        raise Refused(refusals.LICENSE_REQUIRED, zone=shown(zone.name), field=field)
     if not patterns.matches(zone.license, number):
         raise Refused(refusals.INVALID_LICENSE, field=field, given=number[:80], pattern=zone.license)
     return number
@@ -294,8 +293,10 @@ def renew(
     agreed: Agreed = None,
     expected: date | None = None,
     end: date | None = None,
+    *,
+    free: bool = False,
 ) -> Placed:
-    """Renew a domain for ``years`` by request, and charge the price.
+    """Renew a domain for ``years`` by request, and charge the price unless the renewal is ``free``.
 
 
     ``expected`` is the current end of the term as the client knows it, and ``end`` the new end that the
@@ -306,34 +307,58 @@ def renew(
     move = require(draft, order, Action.RENEW)
     zone, special = zone_and_premium(draft.state, order)
     zones.require_in_service(zone)
-    if expected not in (None, order.expires.date()):
-        expires = order.expires.date()
-        raise Refused(refusals.EXPIRY_MISMATCH, name=to_unicode(order.name), expires=expires, given=expected)
-    require_period(draft, order, years)
-    later = years_later(order.expires, years).date()
-    if end not in (None, later):
-        raise Refused(refusals.END_MISMATCH, name=to_unicode(order.name), years=years, end=later, given=end)
-    price = renewal_cost(draft, order, years)
-    require_cost(draft, order.name, special is not None, agreed, price.price)
+    expires = local_date(order.expires, draft.assumed.time_zone) if expected or end else None
+    if expected not in (None, expires):
+        raise Refused(refusals.EXPIRY_MISMATCH, name=shown(order.name), expires=expires, given=expected)
+    require_period(draft, order, years, zone.min_renewal_years)
+    later = local_date(years_later(order.expires, years), draft.assumed.time_zone) if end else None
+    if end != later:
+        raise Refused(refusals.END_MISMATCH, name=shown(order.name), years=years, end=later, given=end)
+    price = Cost(money.NOTHING, money.NOTHING) if free else renewal_cost(draft, order, years)
+    if not free:
+        require_cost(draft, order.name, special is not None, agreed, price.price)
     ledger.require_funds(draft.state.accounts[order.account], price.total)
     assert move.target is not None
     return _carried_out(draft, order, years, price, move.target)
 
 
-def renew_itself(draft: Draft, order: Order, years: int, stage: Stage) -> Placed:
-    """Renew a domain automatically for ``years``, and move its order to ``stage``.
+def renew_itself(draft: Draft, order: Order, stage: Stage) -> Placed:
+    """Renew a domain automatically for the shortest period of its zone, and move its order to ``stage``.
 
     The caller has checked with ``blocked_by`` that the renewal is possible.
     """
-    return _carried_out(draft, order, years, renewal_cost(draft, order, years), stage)
+    years = draft.state.zones[order.zone].min_renewal_years
+    return _carried_out(draft, order, years, renewal_cost(draft, order, years), stage, automatic=True)
 
 
-def _carried_out(draft: Draft, order: Order, years: int, price: Cost, stage: Stage) -> Placed:
+def _carried_out(
+    draft: Draft, order: Order, years: int, price: Cost, stage: Stage, *, automatic: bool = False
+) -> Placed:
     paid = price.charge(draft, order, Purpose.RENEWAL, years)
-    grace = days(draft.state.zones[order.zone].policy.add_grace)
-    renewals = order.renewals + paid if draft.now < order.created + grace else ()
-    renewed = replace(order, expires=years_later(order.expires, years), renewals=renewals)
+    policy = draft.state.zones[order.zone].policy
+    refundable = policy.autorenew_grace if automatic else policy.renew_grace
+    last = Renewal(at=draft.now, before=order.expires, automatic=automatic, charges=paid)
+    renewed = replace(
+        order,
+        expires=years_later(order.expires, years),
+        renewals=order.renewals + paid if draft.now < order.created + days(policy.add_grace) else (),
+        last_renewal=last if refundable else None,
+    )
     return Placed(enter(draft, renewed, stage), ledger.total(draft, paid))
+
+
+def take_back_renewal(draft: Draft, order: Order) -> Placed:
+    """Take back the last renewal of ``order`` within its grace period: refund it, and restore the old term.
+
+    Return the order, which the caller must add to the draft, and the refund.
+    """
+    last, back = order.last_renewal, money.NOTHING
+    if last is not None:
+        grace = "autorenew_grace" if last.automatic else "renew_grace"
+        if draft.now < last.at + days(getattr(draft.state.zones[order.zone].policy, grace)):
+            back = ledger.refund(draft, last.charges, grace=grace)
+            order = replace(order, expires=last.before)
+    return Placed(replace(order, last_renewal=None), back)
 
 
 #: These words are in the reason if the balance is too low. By these words, the package ``advice`` finds the
@@ -341,16 +366,19 @@ def _carried_out(draft: Draft, order: Order, years: int, price: Cost, stage: Sta
 UNPAID = "are needed and the balance is"
 
 
-def blocked_by(draft: Draft, order: Order, years: int) -> str:
+def blocked_by(draft: Draft, order: Order) -> str:
     """Return the reason that prevents an automatic renewal, or an empty string."""
-    account = draft.state.accounts[order.account]
+    state = draft.state
+    account, zone = state.accounts[order.account], state.zones[order.zone]
     if Flag.RENEW_PROHIBITED in order.flags:
         return f"{Flag.RENEW_PROHIBITED} is set"
-    if leaving(draft.state, order):
+    if leaving(state, order):
         return "a transfer to another registrar is pending"
-    if not draft.state.zones[order.zone].in_service:
+    if not zone.in_service:
         return f"the zone {to_unicode(order.zone)} is out of service"
-    needed = renewal_cost(draft, order, years).total
+    if years_later(order.expires, zone.min_renewal_years) > years_later(draft.now, LONGEST_TERM):
+        return f"a term ends at most {LONGEST_TERM} years from now"
+    needed = renewal_cost(draft, order, zone.min_renewal_years).total
     if not ledger.can_pay(account, needed):
         have, currency = money.write(account.balance), account.currency
         return f"{money.write(needed)} {currency} {UNPAID} {have} {currency}"
@@ -363,23 +391,28 @@ def years_left(draft: Draft, order: Order) -> int:
     return sum(years_later(order.expires, count) <= furthest for count in range(1, LONGEST_TERM + 1))
 
 
-def require_period(draft: Draft, order: Order, years: int, always: int = 0) -> None:
+def require_period(draft: Draft, order: Order, years: int, least: int, always: int = 0) -> None:
     """Refuse a number of ``years`` that cannot be added to a domain's term.
 
-    The refusals are ``period_too_short`` and ``period_too_long``. Up to ``always`` years are allowed in any
-    case, even beyond the longest term.
+    The refusals are ``period_too_short`` (below ``least``) and ``period_too_long``. Up to ``always`` years
+    are allowed in any case, even beyond the longest term.
     """
     longest = draft.state.zones[order.zone].max_years
     limit = max(always, min(longest, years_left(draft, order)))
-    zones.require_period(order.name, years, 1, limit, _TOO_FAR_AHEAD if limit < longest else "")
+    zones.require_period(order.name, years, least, limit, _TOO_FAR_AHEAD if limit < longest else "")
 
 
 def restore(draft: Draft, order: Order) -> Placed:
-    """Restore a domain from redemption. If its term has ended, add a year."""
+    """Restore a domain from redemption.
+
+    The zone's policy ``restore_years`` decides whether the restore also adds the shortest renewal.
+    """
     move = require(draft, order, Action.RESTORE)
     zone, special = zone_and_premium(draft.state, order)
     zones.require_in_service(zone)
-    years = 1 if order.expires <= draft.now else 0
+    due = {"always": True, "never": False}.get(zone.policy.restore_years, order.expires <= draft.now)
+    shortest = draft.state.zones[order.zone].min_renewal_years
+    years = min(shortest, years_left(draft, order)) if due else 0
     price = zones.restore_price(zone, special, years)
     ledger.charge(draft, order, price, Purpose.RESTORE, years)
     assert move.target is not None

@@ -45,13 +45,14 @@ class Shard(Struct, frozen=True):
     def elsewhere(self, name: str) -> str:
         """Return an error phrase that names the creator (a shard) of ``name``, or an empty string.
 
-        If this shard created ``name``, the phrase says that the shard has restarted or deleted the world.
+        If the prefix is that of this shard, the phrase says why its world may be missing.
         """
         match = _PREFIXED.match(name) if self.name else None
         if match is None or match[1].rstrip("0123456789") != self.name.rstrip("0123456789"):
             return ""
         if match[1] == self.name:
-            return f"it belongs to this shard, {self.name}, which has since restarted or deleted its world"
+            missing = "which deleted its world, restarted without it, or never had it"
+            return f"it belongs to this shard, {self.name}, {missing}"
         return f"it belongs to the shard {match[1]}, and this is the shard {self.name}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import force_setattr, replace
@@ -13,7 +13,7 @@ from rpds import HashTrieMap
 
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.indexes import HOLDERS, TABLES, Due, Ordered, Table
+from reseller_sandbox.registry.indexes import HOLDERS, TABLES, Due, Ordered, RecordKey, Table
 from reseller_sandbox.registry.model import (
     OUTSIDE,
     Account,
@@ -80,100 +80,102 @@ class State(Struct, frozen=True):
     #: The ids of scheduled actions that wait for a request.
     waiting: Ordered[tuple[int]] = _set()
 
-    def find(self, kind: type[Any], key: Any) -> Any:
-        """Return the record of type ``kind`` under ``key``, or None."""
-        return getattr(self, TABLES[kind].name).get(key)
-
     def is_due(self, due: Due) -> bool:
         """Whether the calendar still has the entry ``due``."""
         _, event, key = due
-        kind = HOLDERS[event]
-        record = self.find(kind, key)
-        return record is not None and due in TABLES[kind].due(record)
+        table = TABLES[HOLDERS[event]]
+        record = getattr(self, table.name).get(key)
+        return record is not None and due in table.due(record)
 
 
-class _StateBuilder:
-    """A mutable state that begins as ``base``. The first write copies ``base``.
-
-    ``due`` collects the calendar entries of every record written.
-    """
-
-    __slots__ = ("_copied", "due", "state")
-
-    def __init__(self, base: State) -> None:
-        self.state = base
-        self.due: list[Due] = []
-        self._copied = False
-
-    def result(self) -> State:
-        """Return the current state. Later writes do not change the returned state."""
-        self._copied = False
-        return self.state
-
-    def write(self, part: str, value: Any) -> None:
-        """Replace the table or index named ``part`` with ``value``."""
-        if not self._copied:
-            self.state, self._copied = replace(self.state), True
-        force_setattr(self.state, part, value)
-
-    def put(self, record: Record) -> Any:
-        """Write ``record``. Return the record that it replaces, or None."""
-        table = TABLES[type(record)]
-        key, records = table.key(record), getattr(self.state, table.name)
-        before = records.get(key)
-        self.write(table.name, records.insert(key, record))
-        self._reindex(table, before, record)
-        return before
-
-    def remove(self, record: Record) -> None:
-        table = TABLES[type(record)]
-        self.write(table.name, getattr(self.state, table.name).remove(table.key(record)))
-        self._reindex(table, record, None)
-
-    def _reindex(self, table: Table, before: Any, after: Any) -> None:
-        old, new = table.entries(before), table.entries(after)
-        # ``due`` can contain an entry twice, if a stage ends at the instant at which it begins.
-        self.due += [entry for name, entry, _ in new if name == "calendar"]
-        for entry in old:
-            name, key, value = entry
-            index = getattr(self.state, name)
-            if entry not in new and (value is None or index.get(key) == value):
-                self.write(name, index.remove(key))
-        for entry in new:
-            if entry not in old:
-                name, key, value = entry
-                index = getattr(self.state, name)
-                self.write(name, index.add(key) if value is None else index.insert(key, value))
-
-
-class Change(NamedTuple):
+class Change(Struct, frozen=True, gc=False):
     """A change of a record: ``before`` is None for a new record, ``after`` for a removed one."""
 
     table: str
-    key: Any
-    before: Any
-    after: Any
+    key: RecordKey
+    before: Record | None
+    after: Record | None
 
 
-class Draft:
+class _StateBuilder:
+    """A mutable state that begins as ``base``. The first write copies ``base``."""
+
+    __slots__ = ("_changes", "_copied", "_state", "written_due")
+
+    def __init__(self, base: State) -> None:
+        self._state = base
+        self._copied = False
+        self._changes: dict[tuple[str, RecordKey], Change] = {}
+        #: The calendar entries of all records written. Later writes may have removed some of these entries.
+        self.written_due: list[Due] = []
+
+    def result(self) -> State:
+        """Return the state with all writes until now. Later writes do not change the returned state."""
+        self._copied = False
+        return self._state
+
+    def put(self, record: R) -> R:
+        """Add ``record``, or replace the record under the same key. Return ``record``."""
+        table: Table[R] = TABLES[type(record)]
+        records: HashTrieMap[RecordKey, R] = getattr(self._state, table.name)
+        key = table.key(record)
+        before = records.get(key)
+        self._write(table.name, records.insert(key, record))
+        self._note(table, key, before, record)
+        return record
+
+    def remove(self, record: Record) -> None:
+        """Remove ``record`` from its table."""
+        table = TABLES[type(record)]
+        key = table.key(record)
+        self._write(table.name, getattr(self._state, table.name).remove(key))
+        self._note(table, key, record, None)
+
+    def _write(self, part: str, value: object) -> None:
+        """Replace the table or index named ``part`` with ``value``."""
+        if not self._copied:
+            self._state, self._copied = replace(self._state), True
+        force_setattr(self._state, part, value)
+
+    def _note(self, table: Table[R], key: RecordKey, before: R | None, after: R | None) -> None:
+        """Record a change of a record, and update the indexes."""
+        at = (table.name, key)
+        earlier = self._changes.get(at)
+        self._changes[at] = Change(*at, earlier.before if earlier else before, after)
+        old, new = table.entries(before), table.entries(after)
+        # An entry can occur twice, if a stage ends at the instant at which it begins.
+        if after is not None:
+            self.written_due += table.due(after)
+        for entry in old:
+            name, place, value = entry
+            index = getattr(self._state, name)
+            if entry not in new and (value is None or index.get(place) == value):
+                self._write(name, index.remove(place))
+        for entry in new:
+            if entry not in old:
+                name, place, value = entry
+                index = getattr(self._state, name)
+                self._write(name, index.add(place) if value is None else index.insert(place, value))
+
+
+class Draft(_StateBuilder):
     """A transaction over a state. Its owner commits or discards the changes.
 
     ``now`` is the instant of the transaction, and ``assumed`` holds the assumptions in force. Ledger entries
     name ``cause``, the request or event, and ``operation``, its operation.
     """
 
-    __slots__ = ("_builder", "_changes", "assumed", "base", "cause", "now", "operation")
+    __slots__ = ("assumed", "base", "cause", "now", "operation")
 
     def __init__(
         self, base: State, now: datetime, assumed: Assumptions, cause: str, operation: str = ""
     ) -> None:
+        super().__init__(base)
         self.base = base
         self.now = now
         self.assumed = assumed
         self.cause = cause
         self.operation = operation
-        self._builder = _StateBuilder(base)
-        self._changes: dict[tuple[str, Any], Change] = {}
 
     @property
     def state(self) -> State:
@@ -181,58 +183,29 @@ class Draft:
 
         Later writes of the draft change this object.
         """
-        return self._builder.state
-
-    def result(self) -> State:
-        """Return the state with the changes of this draft. Later writes do not change the returned state."""
-        return self._builder.result()
+        return self._state
 
     def restart(self, now: datetime, cause: str) -> None:
         """Begin a new transaction, with the result of this draft as its base state."""
         self.now, self.cause = now, cause
-        self._changes = {}
-        self._builder.due = []
-
-    def put(self, record: R) -> R:
-        """Add ``record``, or replace the record under the same key. Return ``record``."""
-        self._note(record, self._builder.put(record), record)
-        return record
-
-    def remove(self, record: Record) -> None:
-        """Remove ``record`` from its table."""
-        self._note(record, record, None)
-        self._builder.remove(record)
-
-    def _note(self, record: Record, before: Any, after: Record | None) -> None:
-        table = TABLES[type(record)]
-        at = (table.name, table.key(record))
-        earlier = self._changes.get(at)
-        self._changes[at] = Change(*at, earlier.before if earlier else before, after)
+        self._changes, self.written_due = {}, []
 
     def attempt(self, work: Callable[[Draft], T]) -> T:
         """Call ``work`` and return its result. If ``work`` refuses, undo its writes."""
-        builder, changes = _StateBuilder(self.result()), dict(self._changes)
-        builder.due = list(self._builder.due)
+        state, changes, due = self.result(), dict(self._changes), list(self.written_due)
         try:
             return work(self)
         except Refused:
-            self._builder, self._changes = builder, changes
+            self._state, self._changes, self.written_due = state, changes, due
+            self._copied = False
             raise
 
     def next(self, counter: str) -> int:
         """Return the next number of ``counter``: 1, 2, 3, …"""
-        counters = self._builder.state.counters
+        counters = self._state.counters
         number = counters.get(counter, 0) + 1
-        self._builder.write("counters", counters.insert(counter, number))
+        self._write("counters", counters.insert(counter, number))
         return number
-
-    @property
-    def written_due(self) -> list[Due]:
-        """The calendar entries of all records that this draft has written.
-
-        Later writes may have removed some of these entries from the calendar.
-        """
-        return self._builder.due
 
     def changes(self) -> list[Change]:
         """Return the changed records of this draft, in the order of their first write."""
@@ -261,8 +234,8 @@ def filled(state: State, records: Iterable[Record]) -> State:
     every = list(records)
     if len(every) < _FEW:
         return changed(state, (), every)
-    maps: dict[str, dict[Any, Any]] = defaultdict(dict)
-    sets: dict[str, list[Any]] = defaultdict(list)
+    maps: dict[str, dict[object, object]] = defaultdict(dict)
+    sets: dict[str, list[object]] = defaultdict(list)
     for record in every:
         table = TABLES[type(record)]
         maps[table.name][table.key(record)] = record

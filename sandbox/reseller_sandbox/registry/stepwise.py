@@ -1,4 +1,4 @@
-"""Loops over large tables that do not block other threads.
+"""Long work in steps: it blocks no other thread, and it can end between two steps.
 
 One call into C, such as ``sorted`` of 100,000 records, blocks every thread until it ends. A loop in Python
 yields to other threads after each step.
@@ -7,8 +7,11 @@ yields to other threads after each step.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from heapq import merge
 from itertools import islice
+from threading import Event
 from typing import Any, TypeVar
 
 from rpds import HashTrieMap
@@ -23,6 +26,35 @@ _SLICE = 4096
 LONG, _FEW = 1 << 18, 16
 
 
+_ENDING: ContextVar[Event | None] = ContextVar("ending", default=None)
+
+
+class Interrupted(BaseException):
+    """Long work has ended between two steps, because the server stops. No handler of errors catches it."""
+
+
+@contextmanager
+def interruptible(ending: Event) -> Iterator[None]:
+    """Mark the block as long work, which ends at its next step after ``ending`` is set."""
+    token = _ENDING.set(ending)
+    try:
+        yield
+    finally:
+        _ENDING.reset(token)
+
+
+def is_interruptible() -> bool:
+    """Whether this thread does long work."""
+    return _ENDING.get() is not None
+
+
+def begin_step() -> None:
+    """Raise ``Interrupted`` if the long work of this thread must end."""
+    ending = _ENDING.get()
+    if ending is not None and ending.is_set():
+        raise Interrupted
+
+
 def stepwise(items: Iterable[Item]) -> Iterator[Item]:
     """Yield ``items`` one by one, so that other threads can run between two items."""
     for item in items:  # noqa: UP028 - ``yield from`` does not let other threads run
@@ -35,7 +67,7 @@ def keys_in_order(table: Iterable[Any]) -> Iterator[Any]:
     return merge(*iter(lambda: sorted(islice(rest, _SLICE)), []))
 
 
-def empty(sections: dict[Any, Any]) -> None:
+def empty(sections: dict[Any, object]) -> None:
     """Remove all entries from the dicts in ``sections``, one by one.
 
     Freeing 100,000 entries at once blocks every thread.
@@ -45,7 +77,7 @@ def empty(sections: dict[Any, Any]) -> None:
             section.popitem()
 
 
-def json_pieces(value: Any, text: Callable[[Any], str]) -> Iterator[str]:
+def json_pieces(value: object, text: Callable[[object], str]) -> Iterator[str]:
     """Yield the compact JSON of ``value`` in pieces. ``text`` encodes each piece as JSON.
 
     Objects must have string keys.

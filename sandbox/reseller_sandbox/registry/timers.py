@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
-from datetime import datetime
-from itertools import takewhile
 from typing import Any
 
 from msgspec.structs import replace
@@ -16,7 +14,7 @@ from reseller_sandbox.registry.indexes import PROMOTIONS, TABLES, Due
 from reseller_sandbox.registry.lifecycle import TimedTransition
 from reseller_sandbox.registry.model import Order, Record, ScheduledAction, Stage, TransferStatus
 from reseller_sandbox.registry.state import Draft, State
-from reseller_sandbox.registry.third_parties import ACTIONS, PERMANENT, instant_ahead
+from reseller_sandbox.registry.third_parties import ACTIONS, PERMANENT, act, instant_ahead
 from reseller_sandbox.values.matching import ANSWERED, Match, Request
 from reseller_sandbox.values.money import NOTHING
 
@@ -29,14 +27,9 @@ PROMOTION_ENDS = {term: f"{term.replace('_', ' ')} ends" for term in PROMOTIONS}
 
 def names() -> tuple[str, ...]:
     """Return the names of all events that the clock can cause."""
-    timed_transitions = [event for row in lifecycle.TIMED for event in (row.event, row.tried_again) if event]
+    timed_transitions = [*(row.event for row in lifecycle.TIMED), lifecycle.RENEWAL_FAILED]
     planned = [*ACTIONS, *(f"{action} refused" for action in ACTIONS)]
     return tuple(dict.fromkeys([*timed_transitions, TRANSFER_CANCELLED, *PROMOTION_ENDS.values(), *planned]))
-
-
-def due_by(state: State, instant: datetime) -> list[Due]:
-    """Return the calendar entries that are due by ``instant``, in order."""
-    return list(takewhile(lambda due: due[0] <= instant, state.calendar))
 
 
 def about(state: State, name: str) -> list[Due]:
@@ -60,10 +53,11 @@ def fire(draft: Draft, due: Due) -> list[RegistryEvent]:
 
 def _order(draft: Draft, number: int) -> list[RegistryEvent]:
     order, note = draft.state.orders[number], ""
+    renewed = lifecycle.is_renewed_at_expiry(order, draft.state.zones[order.zone].policy)
     for row in lifecycle.ending(draft, order):
-        if row.years and not order.autorenew:
+        if row.renews and not renewed:
             continue
-        blocked_by = purchases.blocked_by(draft, order, row.years) if row.years else ""
+        blocked_by = purchases.blocked_by(draft, order) if row.renews else ""
         if not blocked_by:
             return _carry_out(draft, order, row, note)
         note = f"no {row.event}: {blocked_by}"
@@ -74,8 +68,8 @@ def _carry_out(draft: Draft, order: Order, row: TimedTransition, note: str = "")
     """Carry out the transition ``row`` of an order. Return the resulting events."""
     ended = _end_transfer(draft, order) if row.ends_transfer else []
     charged = NOTHING
-    if row.years:
-        charged = purchases.renew_itself(draft, order, row.years, row.target).paid
+    if row.renews:
+        charged = purchases.renew_itself(draft, order, row.target).paid
     elif row.target is Stage.RELEASED:
         orders.release(draft, order)
     else:
@@ -96,17 +90,18 @@ def _retry(draft: Draft, number: int) -> list[RegistryEvent]:
     order = draft.state.orders[number]
     row = lifecycle.trial(order.stage)
     assert row is not None
-    blocked_by = purchases.blocked_by(draft, order, row.years)
+    blocked_by = purchases.blocked_by(draft, order)
     if not blocked_by:
         return _carry_out(draft, order, row)
-    draft.put(replace(order, retry=lifecycle.retry(order, draft.assumed, draft.now)))
-    return [concerning(draft, row.tried_again, order, note=blocked_by)]
+    policy = draft.state.zones[order.zone].policy
+    draft.put(replace(order, retry=lifecycle.retry(order, policy, draft.assumed, draft.now, tried=True)))
+    return [concerning(draft, lifecycle.RENEWAL_FAILED, order, note=blocked_by)]
 
 
 def _transfer(draft: Draft, name: str) -> list[RegistryEvent]:
     transfer = draft.state.transfers[name]
     order = transfers.local_order(draft.state, transfer)
-    row = lifecycle.timed_transitions(Stage.ARRIVING)[0]
+    row = lifecycle.TIMED_AT[Stage.ARRIVING][0]
     transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED, row.target)
     return [concerning(draft, row.event, order)]
 
@@ -135,7 +130,7 @@ _SUBJECTS = ("domain", "zone", "account")
 def schedule(
     draft: Draft,
     action: str,
-    arguments: Mapping[str, Any],
+    arguments: Mapping[str, object],
     *,
     at: str | None = None,
     after: Match | None = None,
@@ -162,12 +157,12 @@ def schedule(
 
 
 def require_possible(
-    draft: Draft, action: str, arguments: Mapping[str, Any], permanent: Container[Rule]
+    draft: Draft, action: str, arguments: Mapping[str, object], permanent: Container[Rule]
 ) -> None:
     """Try ``action`` on a copy of ``draft``. If a rule in ``permanent`` refuses it, raise the refusal."""
     trial = Draft(draft.state, draft.now, draft.assumed, draft.cause)
     try:
-        ACTIONS[action](trial, **arguments)
+        act(trial, action, arguments)
     except Refused as refused:
         if refused.rule in permanent:
             raise
@@ -177,7 +172,7 @@ def apply_scheduled(draft: Draft, scheduled: ScheduledAction) -> RegistryEvent:
     """Carry out a scheduled action. If it is refused, record the reason."""
     refused = ""
     try:
-        events = draft.attempt(lambda inner: ACTIONS[scheduled.action](inner, **dict(scheduled.parameters)))
+        events = draft.attempt(lambda inner: act(inner, scheduled.action, dict(scheduled.parameters)))
     except Refused as problem:
         refused = str(problem)
         events = RegistryEvent(

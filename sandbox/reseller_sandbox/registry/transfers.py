@@ -12,7 +12,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from reseller_sandbox import refusals
-from reseller_sandbox.refusals import Refused
+from reseller_sandbox.refusals import Refused, Term
 from reseller_sandbox.registry import customers, hosts, ledger, orders, purchases, zones
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contacts import assign, check
@@ -31,16 +31,18 @@ from reseller_sandbox.registry.model import (
 )
 from reseller_sandbox.registry.state import Draft, State, held_order, pending_transfer
 from reseller_sandbox.values.clock import days, wire, years_later
-from reseller_sandbox.values.names import to_unicode
+from reseller_sandbox.values.names import shown
 
 
 class TransferRequest(purchases.Purchase, frozen=True, kw_only=True):
     """An account's request to transfer a domain that another account or registrar holds.
 
-    If ``forced`` is true, the transfer lock and the domain's age are ignored.
+    The default of ``years`` is the zone's shortest transfer term. If ``forced`` is true, the transfer lock,
+    the domain's age, a recent change of its registrant and the expiry of its code are ignored.
     """
 
     code: str
+    years: int | None = None
     forced: bool = False
 
 
@@ -50,28 +52,35 @@ def request(draft: Draft, account: Account, purchase: TransferRequest) -> purcha
     Refuse, in this order: as ``zone_of`` does, ``transfers_not_supported``, ``zone_out_of_service``,
     ``privacy_not_offered``, ``invalid_contact``, ``invalid_nameserver``, ``customer_not_found``,
     ``not_registered``, ``already_yours``, ``wrong_state``, ``transfer_pending``, ``locked``, ``too_young``,
-    ``wrong_auth_code``, ``period_too_short``, ``period_too_long``, ``premium_cost_required``,
-    ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
+    ``registrant_changed``, ``wrong_auth_code``, ``period_too_short``, ``period_too_long``,
+    ``premium_cost_required``, ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
     """
     zone = zones.zone_of(draft.state, purchase.name)
     if not zone.transfers:
-        raise Refused(refusals.TRANSFERS_NOT_SUPPORTED, zone=to_unicode(zone.name))
+        raise Refused(refusals.TRANSFERS_NOT_SUPPORTED, zone=shown(zone.name))
     zones.require_in_service(zone)
     if purchase.privacy and not zones.offers_privacy(zone, draft.assumed):
         purchase = replace(purchase, privacy=False)
-    check(purchase.contacts, purchase.wire_names)
-    servers = hosts.parse_nameservers(draft, account.client_id, purchase.nameservers or (), purchase.name)
+    check(draft, purchase.contacts, purchase.wire_names)
+    servers: tuple[str, ...] = ()
+    if purchase.nameservers:
+        servers = hosts.parse_nameservers(draft, account.client_id, purchase.nameservers, purchase.name, zone)
     if purchase.customer_id is not None:
         customers.own(draft.state, account, purchase.customer_id)
     losing = _require_transferable(draft, account, zone, purchase)
     if not hmac.compare_digest(losing.auth_code.encode(), purchase.code.encode("utf-8", "surrogatepass")):
-        raise Refused(refusals.WRONG_AUTH_CODE, name=to_unicode(purchase.name))
-    purchases.require_period(draft, losing, purchase.years, always=1)
-    years = 1 if draft.assumed.transfer_years == "one" else purchase.years
+        raise Refused(refusals.WRONG_AUTH_CODE, name=shown(purchase.name))
+    expired = losing.auth_code_expires
+    if expired is not None and expired <= draft.now and not purchase.forced:
+        reason = f": that code expired on {wire(expired)}"
+        raise Refused(refusals.WRONG_AUTH_CODE, name=shown(purchase.name), reason=reason)
+    years = _years(draft, zone, losing, purchase.years)
     special = zones.premium_prices(zone, purchase.name)
     price = zones.transfer_price(zone, special, years)
     purchases.require_cost(draft, purchase.name, special is not None, purchase.cost, price)
-    cost = purchases.Cost(price, zones.privacy_price(zone, years, draft.assumed, wanted=purchase.privacy))
+    added = zones.added_years(zone, years)
+    protection = zones.privacy_price(zone, added or 1, draft.assumed, wanted=purchase.privacy)
+    cost = purchases.Cost(price, protection)
     ledger.require_funds(account, cost.total)
     order = purchases.new_order(
         draft,
@@ -95,27 +104,45 @@ def request(draft: Draft, account: Account, purchase: TransferRequest) -> purcha
         losing_order=losing.id,
         requested=draft.now,
         completes=completion(draft.now, zone.policy),
-        charges=cost.charge(draft, order, Purpose.TRANSFER, years),
+        charges=cost.charge(draft, order, Purpose.TRANSFER, added),
     )
     draft.put(transfer)
     return purchases.Placed(order, cost.total)
+
+
+def _years(draft: Draft, zone: Zone, losing: Order, wanted: int | None) -> int:
+    """Return the years of a transfer, or refuse the number of years that the client wants."""
+    least = zone.min_transfer_years
+    asked = least if wanted is None else wanted
+    if zone.transfer_term == "extends":
+        purchases.require_period(draft, losing, asked, least, always=least)
+    else:
+        zones.require_period(losing.name, asked, least, max(least, zone.max_years))
+    return least if draft.assumed.transfer_years == "one" else asked
 
 
 def _require_transferable(draft: Draft, account: Account, zone: Zone, purchase: TransferRequest) -> Order:
     name = purchase.name
     losing = held_order(draft.state, name)
     if losing is None:
-        raise Refused(refusals.NOT_REGISTERED, name=to_unicode(name))
+        raise Refused(refusals.NOT_REGISTERED, name=shown(name))
     if losing.account == account.client_id:
-        raise Refused(refusals.ALREADY_YOURS, name=to_unicode(name))
-    require(draft, losing, Action.TRANSFER_OUT, locks=not purchase.forced)
+        raise Refused(refusals.ALREADY_YOURS, name=shown(name))
+    require(draft, losing, Action.TRANSFER_OUT, locks=not purchase.forced, term=Term.TRANSFER_REQUEST)
     since = transfer_lock_start(losing, draft.assumed)
     ready = since + days(zone.policy.transfer_lock)
     if draft.now < ready and not purchase.forced:
         came = "was registered" if since == losing.created else "came by a transfer"
-        raise Refused(
-            refusals.TOO_YOUNG, name=to_unicode(name), came=came, since=wire(since), ready=wire(ready)
-        )
+        raise Refused(refusals.TOO_YOUNG, name=shown(name), came=came, since=wire(since), ready=wire(ready))
+    if losing.registrant_changed is not None and not purchase.forced:
+        ready = losing.registrant_changed + days(zone.policy.registrant_change_lock)
+        if draft.now < ready:
+            raise Refused(
+                refusals.REGISTRANT_CHANGED,
+                name=shown(name),
+                since=wire(losing.registrant_changed),
+                ready=wire(ready),
+            )
     return losing
 
 
@@ -136,7 +163,7 @@ def latest(draft: Draft, account: Account, name: str) -> Transfer:
     if transfer is not None and account.client_id in (transfer.gaining, transfer.losing):
         return transfer
     orders.own(draft.state, account, name)
-    raise Refused(refusals.NO_TRANSFER, name=to_unicode(name), action="see")
+    raise Refused(refusals.NO_TRANSFER, name=shown(name), action="see")
 
 
 def approve(draft: Draft, account: Account, name: str) -> Transfer:
@@ -166,9 +193,7 @@ def _pending(draft: Draft, account: Account, name: str, side: str, action: Actio
     order = orders.own(draft.state, account, name)
     transfer = pending_transfer(draft.state, name)
     if transfer is None or getattr(transfer, side) != order.id:
-        raise Refused(
-            refusals.NO_TRANSFER, name=to_unicode(name), action=action.key.removesuffix("_transfer")
-        )
+        raise Refused(refusals.NO_TRANSFER, name=shown(name), action=action.key.removesuffix("_transfer"))
     require(draft, order, action)
     return transfer
 
@@ -176,27 +201,40 @@ def _pending(draft: Draft, account: Account, name: str, side: str, action: Actio
 def complete(
     draft: Draft, transfer: Transfer, status: TransferStatus, stage: Stage = Stage.ACTIVE
 ) -> Transfer:
-    """Complete a transfer: the gaining order gets the domain, the paid years and a new code.
+    """Complete a transfer: the gaining order gets the domain, its new term and a new code.
 
     Hosts, name servers (unless the request has others) and the registry's hold stay with the domain. The
-    flags, privacy and customer of the former holder do not.
+    flags, privacy and customer of the former holder do not. A recent automatic renewal is taken back, because
+    the transfer sets the term.
     """
     losing = draft.state.orders[transfer.losing_order]
     gaining = draft.state.orders[transfer.gaining_order]
     draft.remove(losing)
-    furthest = years_later(draft.now, LONGEST_TERM)
-    expires = max(min(years_later(losing.expires, gaining.years), furthest), losing.expires)
+    sets_term = draft.state.zones[losing.zone].transfer_term != "unchanged"
+    if sets_term and losing.last_renewal is not None and losing.last_renewal.automatic:
+        losing = purchases.take_back_renewal(draft, losing).order
     moved = replace(
         gaining,
         created=losing.created,
-        expires=expires,
+        expires=_end_of_term(draft, losing, gaining.years),
         arrived=draft.now,
         nameservers=gaining.nameservers or losing.nameservers,
-        auth_code=purchases.new_code(draft),
+        **purchases.auth_code(draft, losing.zone),
         flags=gaining.flags | (losing.flags & {Flag.SERVER_HOLD}),
     )
     enter(draft, moved, stage)
     return draft.put(replace(transfer, status=status))
+
+
+def _end_of_term(draft: Draft, losing: Order, years: int) -> datetime:
+    """Return the expiry date after a transfer for ``years``, which the zone's ``transfer_term`` decides."""
+    match draft.state.zones[losing.zone].transfer_term:
+        case "unchanged":
+            return losing.expires
+        case "restarts":
+            return years_later(draft.now, years)
+    furthest = years_later(draft.now, LONGEST_TERM)
+    return max(min(years_later(losing.expires, years), furthest), losing.expires)
 
 
 def fail(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:

@@ -65,7 +65,7 @@ class Report(Struct, frozen=True, kw_only=True):
 
     def json(self) -> dict[str, Any]:
         """Return the report as JSON values."""
-        report: dict[str, Any] = to_builtins(self)
+        report: dict[str, object] = to_builtins(self)
         return report
 
 

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from reseller_sandbox.control.failure_report import world_settings
 from reseller_sandbox.control.journal import RequestRecord
@@ -35,7 +34,7 @@ class FailedWorld:
 
 def read_world(sandbox: Sandbox, recording: Path | None) -> FailedWorld:
     """Return a world's requests, money and events for the report. Raise ``Refused`` or ``Unreachable``."""
-    journal, ledger = sandbox.journal.find(limit=LATEST), sandbox.ledger.find(limit=LATEST)
+    journal, ledger = sandbox.journal.list(limit=LATEST), sandbox.ledger.list(limit=LATEST)
     return FailedWorld(
         name=sandbox.transport.name,
         settings=world_settings(sandbox, sandbox.transport.name),
@@ -43,17 +42,17 @@ def read_world(sandbox: Sandbox, recording: Path | None) -> FailedWorld:
         earlier=journal.matching - len(journal.requests),
         movements=tuple(entry for entry in ledger.entries if entry.cause != "fixture"),
         balances=ledger.balances,
-        events=[event.line for event in sandbox.events.find(limit=LATEST).events],
+        events=[event.line for event in sandbox.events.list(limit=LATEST).events],
         recording=recording,
     )
 
 
 def page(test: str, failure: str, worlds: Iterable[FailedWorld]) -> str:
     """Return the report of a test as HTML. ``failure`` is the text of the test's error."""
-    filters: dict[str, Callable[..., Any]] = {"wire": wire, "body": _body}
+    filters: dict[str, Callable[..., object]] = {"wire": wire, "body": _body}
     return rendered("failure.html", filters, test=test, failure=failure, worlds=list(worlds))
 
 
-def _body(body: Any) -> str:
+def _body(body: object) -> str:
     """Return the body of a request or a response as text, with JSON indented."""
     return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, indent=2, default=str)

@@ -47,7 +47,7 @@ def show(answer: Any) -> None:
     click.echo("\n".join(in_lines(answer)))
 
 
-def in_lines(answer: Any) -> list[str]:
+def in_lines(answer: object) -> list[str]:
     """Return the result of a command as lines, as they are printed without a terminal."""
     written = StringIO()
     _show(Console(file=written, width=_PIPED, highlight=False, color_system=None), "", answer)
@@ -85,18 +85,18 @@ def _title(console: Console, name: str, gap: bool) -> None:
         console.print(Text(name, style="italic"))
 
 
-def _is_apart(value: Any, within: str) -> bool:
+def _is_apart(value: object, within: str) -> bool:
     """Whether a value is shown below the single values: a multi-line text, a list, or a nested mapping."""
     if isinstance(value, str):
         return "\n" in value
     return _is_listed(value) or (isinstance(value, Mapping) and not within and not _is_flat(value))
 
 
-def _is_listed(value: Any) -> bool:
+def _is_listed(value: object) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(item, Mapping) for item in value)
 
 
-def _is_flat(value: Mapping[str, Any]) -> bool:
+def _is_flat(value: Mapping[str, object]) -> bool:
     """Whether a mapping fits in one line."""
     return all(
         item.keys() == _CHANGE
@@ -106,7 +106,7 @@ def _is_flat(value: Mapping[str, Any]) -> bool:
     )
 
 
-def _facts(facts: Mapping[str, Any]) -> Table:
+def _facts(facts: Mapping[str, object]) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, _BETWEEN, 0, 0))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
@@ -115,7 +115,7 @@ def _facts(facts: Mapping[str, Any]) -> Table:
     return table
 
 
-def _rows(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[Table | Padding]:
+def _rows(rows: Sequence[Mapping[str, object]], width: int) -> Iterator[Table | Padding]:
     """Yield a table of the columns that fit, and a line with the names of the columns that do not fit."""
     known = list(dict.fromkeys(key for row in rows for key in row))
     known = [key for key in known if any(row.get(key) not in _EMPTY for row in rows)]
@@ -124,15 +124,17 @@ def _rows(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[Table | Pad
         box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _BETWEEN - 1, 0, 0), header_style="bold"
     )
     for column in columns:
-        table.add_column(column, overflow="fold", justify="right" if _numeric(rows, column) else "left")
+        is_numeric = all(_NUMBER.fullmatch(_cell(row.get(column))) for row in rows)
+        table.add_column(column, overflow="fold", justify="right" if is_numeric else "left")
     for row in rows:
         table.add_row(*(Text(_cell(row.get(column))) for column in columns))
     yield table
     if left := ", ".join(name for name in known if name not in columns):
-        yield Padding(Text(f"also: {left} (--json shows them)", style="dim"), (0, 0, 0, _BETWEEN))
+        words = f"also: {left} (a wider terminal or --json shows them)"
+        yield Padding(Text(words, style="dim"), (0, 0, 0, _BETWEEN))
 
 
-def _fitting(known: Sequence[str], rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
+def _fitting(known: Sequence[str], rows: Sequence[Mapping[str, object]], width: int) -> list[str]:
     """Return the first columns that fit into ``width``. Only the last of them may have folded cells."""
     columns: list[str] = []
     for column in known:
@@ -145,12 +147,8 @@ def _fitting(known: Sequence[str], rows: Sequence[Mapping[str, Any]], width: int
     return columns
 
 
-_EMPTY: tuple[Any, ...] = (None, "", [], {})
+_EMPTY: tuple[object, ...] = (None, "", [], {})
 _NUMBER = re.compile(r"(-?\d+(\.\d+)?)?")
-
-
-def _numeric(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
-    return all(_NUMBER.fullmatch(_cell(row.get(column))) for row in rows)
 
 
 def _cell(value: Any) -> str:
@@ -160,7 +158,7 @@ def _cell(value: Any) -> str:
     return cut(printable(_words(value)), _LONGEST)
 
 
-def _words(value: Any) -> str:
+def _words(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -15,9 +15,10 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, Protocol
 
-from reseller_sandbox.server.collector import without_collections
+from reseller_sandbox.registry.stepwise import Interrupted, interruptible
 from reseller_sandbox.server.delivery import (
     HEARTBEAT,
     HEARTBEAT_BYTES,
@@ -34,6 +35,8 @@ from reseller_sandbox.server.delivery import (
 )
 from reseller_sandbox.server.log import LoggedRequest, Words, log_failure, masked
 from reseller_sandbox.server.messages import Unread, Unserved, WireAnswer
+from reseller_sandbox.server.secrecy import Secrecy
+from reseller_sandbox.server.server import LONG_CALL
 from reseller_sandbox.server.wsgi import call, environment
 from reseller_sandbox.values.clock import instance_mark, stopwatch
 
@@ -59,18 +62,37 @@ PIECE = 1 << 18
 SPILL_BYTES = 16 << 20
 SPILL_SECONDS = 2.0
 
+#: Seconds between two attempts to start a thread, if the system allows no more threads.
+THREAD_RETRY = 0.05
+
 PLAIN = Delivery()
 FAILED = Unserved(500, "internal_error", "The sandbox failed while answering; its log says where.")
 
 
+class Connection(Protocol):
+    """Connection of a client, as the listener sees it."""
+
+    #: asyncio's transport, and the TCP transport below it. Without TLS, they are the same.
+    transport: asyncio.Transport
+    tcp: asyncio.Transport
+    #: Whether the client has ended its side of the connection. It may still read.
+    half_closed: bool
+    #: Whether the connection ends as soon as the client uses it again, after the response in progress.
+    stale: bool
+
+    def write(self, raw: bytes) -> None:
+        """Send bytes to the client, unless its last response is sent."""
+
+
 class Wire:
-    """Connection that carries one request: ASGI's receive and send, and asyncio's transports."""
+    """Connection that carries one request: ASGI's receive and send, and the listener's connection."""
 
     def __init__(self, receive: Receive, send: Send, state: Mapping[str, Any]) -> None:
         self._send = send
         self._receive = receive
-        self._transport: asyncio.Transport = state["transport"]
-        self._tcp: asyncio.Transport = state["tcp"]
+        self._connection: Connection = state["connection"]
+        self._transport = self._connection.transport
+        self._tcp = self._connection.tcp
         self._invites: bool = state["invites"]
         #: Whether a part of the request body may still arrive.
         self.unread = False
@@ -78,7 +100,7 @@ class Wire:
     def invite(self) -> None:
         """Send ``100 Continue`` if the client waits for this response before it sends the body."""
         if self._invites:
-            self._write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self._connection.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     async def receive(self) -> Any:
         """Return the next ASGI message: a part of the body, or a disconnect."""
@@ -88,6 +110,7 @@ class Wire:
 
     async def send_answer(self, answer: WireAnswer, delivery: Delivery) -> None:
         """Send ``answer`` as ``delivery`` describes. Return when the response is sent or cut."""
+        self._connection.stale = delivery.stale
         begun = False
         for step in course(answer.body, delivery):
             match step:
@@ -100,13 +123,13 @@ class Wire:
                             await asyncio.sleep(0)
                         await self._send_body(step[start : start + PIECE])
                 case Pause(seconds):
-                    if await self.client_leaves(within=seconds):
+                    if await self._disconnect(within=seconds):
                         return
                 case TcpReset() | CutShort(reset=True):
                     await self._reset()
                     return
                 case RawBytes(raw):
-                    self._write(raw)
+                    self._connection.write(raw)
                     await self._close()
                     return
                 case Silence(seconds):
@@ -156,21 +179,22 @@ class Wire:
     async def drop(self) -> None:
         """Abort the connection and discard unsent data."""
         self._tcp.abort()
-        await self.client_leaves()
+        await self._disconnect()
 
     async def client_leaves(self, within: float | None = None) -> bool:
-        """Wait at most ``within`` seconds for the client to disconnect. Return whether it did."""
+        """Wait at most ``within`` seconds for the client to end its side. Return whether it did."""
+        return self._connection.half_closed or await self._disconnect(within, or_half=True)
+
+    async def _disconnect(self, within: float | None = None, *, or_half: bool = False) -> bool:
+        """Wait at most ``within`` seconds for the end of the connection. Return whether it has ended."""
         try:
             async with asyncio.timeout(within):
                 while (await self.receive())["type"] != "http.disconnect":
-                    pass
+                    if or_half and self._connection.half_closed:
+                        break
         except TimeoutError:
             return False
         return True
-
-    def _write(self, raw: bytes) -> None:
-        if not self._transport.is_closing():  # Under TLS, a write after the end raises an error.
-            self._transport.write(raw)
 
     async def _send_head(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
@@ -193,7 +217,7 @@ class Wire:
         # Close, then wait for the disconnect: uvicorn sends a 500 response if an application returns earlier.
         if not self._transport.is_closing():  # Under TLS, closing twice breaks the transport.
             self._transport.close()
-        await self.client_leaves()
+        await self._disconnect()
 
     async def _reset(self) -> None:
         # Wait until all data is sent, because a RST discards the data in our buffers and in the kernel's.
@@ -253,14 +277,19 @@ class Bridge:
         max_body: Callable[[str], int],
         request_log: Callable[[LoggedRequest], None] | None,
         when_unread: Callable[[Unread], None],
+        secrecy: Secrecy,
     ) -> None:
         self.app = app
         self.max_body = max_body
         self.request_log = request_log
         self.when_unread = when_unread
+        self.secrecy = secrecy
         self.instance = instance_mark()
         #: Tasks that a stopping server may cancel, each with the stopwatch time at which it should end.
         self.held: dict[asyncio.Task[Any], float] = {}
+        #: The tasks of ``held`` that wait for a long call. ``interrupt`` cancels them.
+        self.long_calls: set[asyncio.Task[Any]] = set()
+        self._ending = Event()
         #: Queue of ``in_turn``: functions, each of which starts a pipelined request.
         self.turns: deque[Callable[[], None]] = deque()
 
@@ -286,8 +315,13 @@ class Bridge:
                 environ[Env.LOG_WORDS] = lambda: Words("stopped", {"outcome": "stopped"})
                 self._log(environ, WireAnswer(0, [], b""), began)
         except Exception as error:
-            report(error, environ)
+            self.report(error, environ)
             await wire.drop()
+
+    def report(self, error: BaseException, environ: WSGIEnvironment) -> None:
+        """Log a failed request with its error and the source line that raised the error."""
+        target = masked(environ["RAW_URI"], self.secrecy)
+        log_failure(f"{environ['REQUEST_METHOD']} {target}", error)
 
     def _log(self, environ: WSGIEnvironment, answer: WireAnswer, began: float) -> None:
         # Remove the function: it may refer to ``environ``, and the reference cycle would stay in memory.
@@ -295,8 +329,9 @@ class Bridge:
         if self.request_log is not None:
             words = described()
             status = 0 if words.is_unanswered else answer.status
-            method, target, size = environ["REQUEST_METHOD"], masked(environ["RAW_URI"]), len(answer.body)
-            self.request_log(LoggedRequest(method, target, status, stopwatch() - began, size, words))
+            method, target = environ["REQUEST_METHOD"], masked(environ["RAW_URI"], self.secrecy)
+            duration, size = stopwatch() - began, len(answer.body)
+            self.request_log(LoggedRequest(method, target, status, duration, size, words))
 
     def in_turn(self, start: Callable[[], None]) -> None:
         """Queue ``start``. Each later round of the event loop calls one queued function.
@@ -318,12 +353,12 @@ class Bridge:
         try:
             self.when_unread(lost)
             if self.request_log is not None:
-                target = masked(lost.target) or "-"
+                target = masked(lost.target, self.secrecy) or "-"
                 size = len(problem.answer().body) if problem.status else 0
                 words = Words(f"{problem.error}: {problem.message}", {"outcome": problem.error})
                 self.request_log(LoggedRequest(lost.method or "-", target, problem.status, 0.0, size, words))
         except Exception as error:
-            report(error, {"REQUEST_METHOD": lost.method, "RAW_URI": lost.target})
+            self.report(error, {"REQUEST_METHOD": lost.method, "RAW_URI": lost.target})
 
     async def _read(self, environ: WSGIEnvironment, wire: Wire) -> None:
         """Read the body into ``environ``, or set ``Env.TOO_LARGE``. Raise ``Gone`` after a disconnect."""
@@ -356,17 +391,56 @@ class Bridge:
             environ["wsgi.input"].seek(0)
             if again.aside:
                 async with self._held(wire):
-                    with without_collections():
-                        answer = await asyncio.to_thread(self._call, environ)
+                    answer = await self._long_call(environ)
             else:
                 answer = self._call(environ)
         return answer
 
+    async def _long_call(self, environ: WSGIEnvironment) -> WireAnswer:
+        """Call the application on a separate thread. Raise ``Gone`` if the server stops meanwhile.
+
+        Each call has its own thread, so that no call queues behind longer ones. The threads are daemons, so
+        that a process can end although some work cannot be interrupted.
+        """
+        answers: list[WireAnswer] = []
+        ended = asyncio.Event()
+        wake = waker(ended)
+
+        def run() -> None:
+            with suppress(Interrupted), interruptible(self._ending):
+                answers.append(self._call(environ))
+            wake()
+
+        task = asyncio.current_task()
+        assert task is not None
+        self.long_calls.add(task)
+        try:
+            while True:
+                try:
+                    Thread(target=run, name=LONG_CALL, daemon=True).start()
+                    break
+                except RuntimeError:
+                    await asyncio.sleep(THREAD_RETRY)
+            await ended.wait()
+        finally:
+            self.long_calls.discard(task)
+        if not answers:
+            raise Gone
+        return answers[0]
+
+    def interrupt(self) -> None:
+        """Stop long calls between two steps. Their clients get no response."""
+        self._ending.set()
+        for task in list(self.long_calls):
+            task.cancel()
+
     def _call(self, environ: WSGIEnvironment) -> WireAnswer:
         try:
             return call(self.app, environ)
+        except Interrupted:
+            raise
         except BaseException as error:  # Catch SystemExit too: an application must not end the server.
-            report(error, environ)
+            self.report(error, environ)
             environ.pop(Env.DELIVERY, None)
             return FAILED.answer()
 
@@ -409,11 +483,6 @@ class Bridge:
             yield
         finally:
             del self.held[task]
-
-
-def report(error: BaseException, environ: WSGIEnvironment) -> None:
-    """Log a failed request with its error and the source line that raised the error."""
-    log_failure(f"{environ['REQUEST_METHOD']} {masked(environ['RAW_URI'])}", error)
 
 
 async def until(again: Again) -> None:

@@ -90,11 +90,15 @@ class Pause(Struct, frozen=True):
 
 
 class Delivery(Struct, frozen=True):
-    """Way to deliver a response: after ``delay`` seconds, in pieces (``drip``), with a ``cut`` at the end."""
+    """Way to deliver a response: after ``delay`` seconds, in pieces (``drip``), with a ``cut`` at the end.
+
+    If ``stale``, the connection stays open after the response, and ends as soon as the client uses it again.
+    """
 
     delay: float = 0.0
     drip: Drops | None = None
     cut: Cut | None = None
+    stale: bool = False
 
     def holds_up(self, body: bytes) -> float:
         """Return the seconds that a client waits for the part of ``body`` that is sent."""

@@ -6,11 +6,13 @@ import asyncio
 import errno
 import logging
 import re
+import signal
 import socket
 import ssl
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 import uvicorn
@@ -18,15 +20,18 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from reseller_sandbox.server.asgi_adapter import Bridge, tcp_beneath, unsent, waker
 from reseller_sandbox.server.messages import (
+    ASKED_FOR_TUNNEL,
     HEAD_TOO_LONG,
     INCOMPLETE,
     MAX_EMPTY,
     MAX_HEAD,
     MAX_TARGET,
+    SPOKE_HTTP2,
     SPOKE_TLS,
     TARGET_TOO_LONG,
     TOO_MANY_EMPTY_LINES,
     Unserved,
+    is_http2,
     is_tls,
     legible,
     malformed,
@@ -37,6 +42,9 @@ from reseller_sandbox.values.clock import stopwatch
 
 #: Seconds that a refused client may continue to send before the server drops the connection.
 LINGER = 2.0
+
+#: Seconds that a stopping server waits for long calls before it interrupts them.
+LONG_GRACE = 1.0
 
 #: Maximum bytes of one read, after which other connections have their turn. Parsing takes 0.25 ms
 #: for a plain body, and 15 ms for a chunked body with one byte in each chunk. asyncio's default is 256 KiB.
@@ -52,9 +60,6 @@ SILENCE = 0.9
 
 #: Number of connections that asyncio accepts in a row. asyncio reports each failure and continues.
 ACCEPTED_IN_A_ROW = 64
-
-#: Keep-alive time in seconds. It is longer than in most clients, so that the client closes first.
-KEEP_ALIVE = 75
 
 
 #: Bytes searched at once for the end of a head. Most heads are shorter.
@@ -77,8 +82,14 @@ class Protocol(HttpToolsProtocol):
         self.bridge = cast(Bridge, self.config.app)
         self.problem: Unserved | None = None
         self.reported = self.in_body = self.is_refused = False
-        # ``head`` is the head of the request that is being read.
+        # ``head`` is the head of the request that is being read. ``is_last`` is set when the client's last
+        # request is read: the server closes the connection after its response.
         self.head = bytearray()
+        self.is_last = False
+        # Whether the connection ends as soon as the client uses it again, after the response in progress.
+        self.stale = False
+        # Whether the client has ended its side of the connection. It may still read.
+        self.half_closed = False
         # ``empty`` counts the bytes of empty lines before a head. ``left`` is the number of missing bytes of
         # a body whose length is known. ``idle`` counts the bytes of chunk sizes and trailers since the last
         # content of a chunked body.
@@ -95,7 +106,26 @@ class Protocol(HttpToolsProtocol):
         if hasattr(self.tcp, "max_size"):
             self.tcp.max_size = READ
         limit = self.limit_connections
-        self.is_refused = limit is not None and len(self.connections) > limit
+        connections: set[Any] = self.connections
+        is_full = limit is not None and len(connections) > limit
+        self.is_refused = is_full and sum(not other.half_closed for other in connections) > cast(int, limit)
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Keep the connection open for the responses to the requests that are read.
+
+        A client that has left also ends its side, and is noticed when the server writes to it. asyncio has no
+        half-closed connections under TLS.
+        """
+        is_incomplete = self.problem is None and (self.in_body or bool(self.head))
+        is_answered = self.cycle is None or self.cycle.response_complete
+        if is_incomplete or is_answered or self.transport is not self.tcp:
+            return False
+        self.half_closed = True
+        if self.problem is None:
+            self.cycle.keep_alive = False
+        if self.running is not None:
+            self.running.message_event.set()
+        return True
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Record the end of the connection, and report an incomplete request."""
@@ -110,30 +140,36 @@ class Protocol(HttpToolsProtocol):
         self._report()
 
     def data_received(self, data: bytes) -> None:
-        """Parse the received bytes. Ignore all bytes after an unreadable request.
+        """Parse the received bytes. Ignore all bytes after an unreadable request, and after the last request.
 
         The parser gets only complete heads, and no bytes beyond the end of a body.
         """
         self._unset_keepalive_if_required()
+        if self.stale:
+            self.is_last = True
+            if self.cycle.response_complete:
+                self.transport.close()
         at = 0
-        while at < len(data) and self.problem is None:
-            at = self._body_received(data, at) if self.in_body else self._head_received(data, at)
+        while at < len(data) and self.problem is None and not self.is_last:  # Each pass reads a byte or more.
+            at += self._body_received(data, at) if self.in_body else self._head_received(data, at)
 
     def _head_received(self, data: bytes, at: int) -> int:
-        """Read a part of a request's head, or an empty line before it. Return the offset after that part."""
+        """Read a part of a request's head, or an empty line before it. Return its number of bytes."""
         if not self.head and data[at] in b"\r\n":
             self.empty += 1
             self._limit(self.empty, MAX_EMPTY, TOO_MANY_EMPTY_LINES)
-            return at + 1
+            return 1
         before = len(self.head)
-        self.head += data[at : at + HEAD_PIECE]
-        end = _HEAD_END.search(self.head, max(before - 2, 0))
+        piece = data[at : at + HEAD_PIECE]
+        end = _HEAD_END.search(self.head[-2:] + piece)
         if end is not None:
-            del self.head[end.end() :]
-        at += len(self.head) - before
+            piece = piece[: end.end() - min(before, 2)]
+        self.head += piece
         line, _, headers = bytes(self.head).partition(b"\n")
         if is_tls(line):
             self._refuse(SPOKE_TLS)
+        elif is_http2(line):
+            self._refuse(SPOKE_HTTP2)
         elif len(line) > MAX_TARGET and len(max(line.split(b" "), key=len)) > MAX_TARGET:
             self._refuse(TARGET_TOO_LONG)
         elif max(len(line), len(headers)) > MAX_HEAD:
@@ -141,21 +177,25 @@ class Protocol(HttpToolsProtocol):
         elif end is not None and self.is_refused:
             message = f"The server has reached its limit of {self.limit_connections} connections."
             self._refuse(Unserved(503, "too_many_connections", message))
+        elif end is not None and line.startswith(b"CONNECT "):
+            self._refuse(ASKED_FOR_TUNNEL)
         elif end is not None:
             # A GET has no body, so more data after its head is another request.
-            self.is_pipelined = at < len(data) and line.startswith(b"GET ")
+            self.is_pipelined = at + len(piece) < len(data) and line.startswith(b"GET ")
             super().data_received(legible(line) + b"\n" + without_upgrade(headers))
             self.is_pipelined = False
-        return at
+            if self.head and not self.in_body and self.problem is None:
+                self._refuse(malformed("its head ends before its last header"))
+        return len(piece)
 
     def _body_received(self, data: bytes, at: int) -> int:
-        """Read a part of a request's body. Return the offset after that part."""
+        """Read a part of a request's body. Return its number of bytes."""
         end = min(at + self.left, len(data)) if self.left else data.find(b"\n", at) + 1 or len(data)
         self.idle += end - at
         super().data_received(data[at:end])
         # The parser buffers an incomplete trailer without a limit.
         self._limit(self.idle, MAX_HEAD, HEAD_TOO_LONG)
-        return end
+        return end - at
 
     def _limit(self, size: int, most: int, problem: Unserved) -> None:
         if size > most and self.problem is None:
@@ -176,16 +216,16 @@ class Protocol(HttpToolsProtocol):
         """Reset the head and the counters, because the next request may begin."""
         super().on_message_complete()
         self.in_body = False
+        self.is_last = not self.cycle.keep_alive
         self.head.clear()
         self.empty = self.idle = 0
 
     def on_headers_complete(self) -> None:
-        """Start a request. Put its head, its target and its transports into the scope's state."""
+        """Start a request. Put its target and this connection into the scope's state."""
         self.left = next((int(value) for name, value in self.headers if name == b"content-length"), 0)
-        head = bytes(self.head)
-        line = head.partition(b"\n")[0]
+        line = bytes(self.head).partition(b"\n")[0]
         target = self.url if line.isascii() else line.split()[1]
-        self.scope["state"].update(head=head, target=target, transport=self.transport, tcp=self.tcp)
+        self.scope["state"].update(target=target, connection=self)
         self.url = origin_form(self.url)
         # ``Wire.invite`` sends 100 Continue. uvicorn would also send it if the application only waits for a
         # disconnect.
@@ -195,6 +235,9 @@ class Protocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Start the next pipelined request, or answer a request that could not be read."""
+        if self.stale and (self.is_last or self.pipeline):
+            self.transport.close()
+            return
         self.is_pipelined = True
         super().on_response_complete()
         self.is_pipelined = False
@@ -231,7 +274,7 @@ class Protocol(HttpToolsProtocol):
 
     def _answer_problem(self) -> None:
         """Answer a request that could not be read, if earlier requests have their responses."""
-        if self.problem is None or self.pipeline or self.transport.is_closing():
+        if self.problem is None or self.pipeline or self._is_closing():
             return
         cycle = self.cycle
         if cycle is None or cycle.response_complete or (cycle.more_body and not cycle.response_started):
@@ -239,11 +282,20 @@ class Protocol(HttpToolsProtocol):
         elif cycle.more_body:  # A part of the response is already sent, so no error can follow.
             self.transport.close()
 
+    def _is_closing(self) -> bool:
+        # Under TLS, the two transports close at different times.
+        return self.transport.is_closing() or self.tcp.is_closing()
+
     def _report(self) -> None:
         """Report the unreadable request to the bridge, once."""
         if self.problem is not None and not self.reported:
             self.reported = True
             self.bridge.unread(bytes(self.head), self.problem)
+
+    def write(self, raw: bytes) -> None:
+        """Send bytes to the client, unless its last response is sent."""
+        if not (self._is_closing() or self.reported):  # After the end, a write raises an error.
+            self.transport.write(raw)
 
     def _write_problem(self, problem: Unserved) -> None:
         self._report()
@@ -256,14 +308,40 @@ class Protocol(HttpToolsProtocol):
         self.loop.call_later(LINGER, self.transport.abort)
 
 
+@contextmanager
+def woken_by_signals(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """Wake ``loop`` at each signal.
+
+    Otherwise, Python handles a signal that arrives just before the loop waits only after that wait, which can
+    take as long as an idle connection.
+    """
+    if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
+        yield  # Signals are handled in the main thread. On Windows, asyncio wakes its loop.
+        return
+    receiver, sender = socket.socketpair()
+    with receiver, sender:
+        receiver.setblocking(False)
+        sender.setblocking(False)
+        loop.add_reader(receiver, receiver.recv, 4096)
+        before = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(before)
+            loop.remove_reader(receiver)
+
+
 class Listener(uvicorn.Server):
     """uvicorn server for ``bridge``. Any thread or signal handler can stop the server.
 
-    ``grace`` is the time in seconds that requests in flight then have to finish. ``backlog`` is the number of
-    connections that may wait to be accepted.
+    ``grace`` is the time in seconds that requests in flight then have to finish. ``keep_alive`` is the
+    time after which an idle connection is closed. ``backlog`` is the number of connections that may wait to
+    be accepted.
     """
 
-    def __init__(self, bridge: Bridge, *, grace: float, limit_connections: int | None, backlog: int) -> None:
+    def __init__(
+        self, bridge: Bridge, *, grace: float, limit_connections: int | None, keep_alive: float, backlog: int
+    ) -> None:
         config = uvicorn.Config(
             bridge,
             http=Protocol,
@@ -276,7 +354,7 @@ class Listener(uvicorn.Server):
             server_header=False,
             proxy_headers=False,
             limit_concurrency=limit_connections,
-            timeout_keep_alive=KEEP_ALIVE,
+            timeout_keep_alive=cast(int, keep_alive),
         )
         super().__init__(config)
         self.bridge = bridge
@@ -314,10 +392,11 @@ class Listener(uvicorn.Server):
         ]
         for sock in sockets:
             sock.listen(self.backlog)
-        ready()
-        if not self.should_exit:
-            await self._woken.wait()
-        await self.shutdown(list(sockets))
+        with woken_by_signals(loop):
+            ready()
+            if not self.should_exit:
+                await self._woken.wait()
+            await self.shutdown(list(sockets))
 
     def _connection(self) -> Protocol:
         return Protocol(config=self.config, server_state=self.server_state, app_state={})
@@ -333,6 +412,7 @@ class Listener(uvicorn.Server):
         for connection in list(self.server_state.connections):
             connection.shutdown()
         latest = stopwatch() + self.grace
+        asyncio.get_running_loop().call_later(LONG_GRACE if self.patient else 0, self.bridge.interrupt)
         await self._until(lambda: self._finished(latest), self.grace)
         for task in list(self.server_state.tasks):
             task.cancel()

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from msgspec import Struct, field
 
-from reseller_sandbox.server.secrecy import target_masked
+from reseller_sandbox.server.secrecy import Secrecy
 from reseller_sandbox.values.clock import real_now
 from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.values.text_checks import cut, printable
@@ -83,7 +83,7 @@ def as_json(line: LoggedRequest) -> str:
     return _dumped("info", fields)
 
 
-def event_as_json(event: str, facts: Mapping[str, Any]) -> str:
+def event_as_json(event: str, facts: Mapping[str, object]) -> str:
     """Return the log line of a server event, such as ``started``, as a JSON object."""
     return _dumped("info", {"event": event, **facts})
 
@@ -97,7 +97,7 @@ class AsJson(logging.Formatter):
         return _dumped(record.levelname.lower(), {"message": record.getMessage(), **trace})
 
 
-def _dumped(level: str, fields: Mapping[str, Any]) -> str:
+def _dumped(level: str, fields: Mapping[str, object]) -> str:
     at = real_now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return _ENCODED({"at": at, "level": level, **fields})
 
@@ -110,7 +110,7 @@ def log_failure(action: str, error: BaseException) -> None:
     log.error("%s failed: %s: %r (%s)", action, type(error).__name__, str(error), where, exc_info=trace)
 
 
-def masked(target: str) -> str:
+def masked(target: str, secrecy: Secrecy) -> str:
     """Return a request target with its secrets masked.
 
     Raw bytes, which Latin-1 letters represent in ``target``, are percent-encoded, and so are characters that
@@ -118,7 +118,7 @@ def masked(target: str) -> str:
     """
     if not (target.isascii() and target.isprintable()):
         target = quote(target, _PLAIN, "latin-1", "replace")
-    return target_masked(target)
+    return secrecy.target_masked(target)
 
 
 class LogWriter(logging.Handler):

@@ -80,6 +80,19 @@ SPOKE_PLAIN = Unserved(
     "This is plain HTTP, and the server speaks TLS here: use https:// in place of http://.",
 )
 
+SPOKE_HTTP2 = Unserved(
+    400,
+    "malformed_request",
+    "This is HTTP/2 without negotiation (prior knowledge), and the server speaks HTTP/1.1: use HTTP/1.1.",
+)
+
+ASKED_FOR_TUNNEL = Unserved(
+    400,
+    "malformed_request",
+    "CONNECT asks a proxy for a tunnel, and the server is not a proxy for HTTPS: use the server's address as "
+    "the URL of the API.",
+)
+
 
 #: Maximum bytes of empty lines before a request line.
 MAX_EMPTY = 1 << 10
@@ -96,8 +109,9 @@ _RAW = re.compile(rb"[\x80-\xff]")
 #: The name of the Upgrade header, for ``without_upgrade``.
 _UPGRADE = re.compile(rb"^upgrade(?=:)", re.IGNORECASE | re.MULTILINE)
 _REQUEST_LINE = re.compile(r"(?P<method>[A-Za-z-]{1,20})(?: +(?P<target>.*?))?? *(?:HTTP/[0-9.]*)?$")
-#: The first bytes that a TLS client sends.
+#: The first bytes that a TLS client and an HTTP/2 client send.
 _TLS = b"\x16\x03"
+_HTTP2 = b"PRI * HTTP/2"
 
 
 class Unread(Struct, frozen=True):
@@ -145,3 +159,8 @@ def without_upgrade(headers: bytes) -> bytes:
 def is_tls(head: bytes | bytearray) -> bool:
     """Whether the received bytes are the beginning of a TLS connection."""
     return head[: len(_TLS)] == _TLS[: max(len(head), 1)]
+
+
+def is_http2(line: bytes) -> bool:
+    """Whether a request line is the beginning of an HTTP/2 connection."""
+    return line.startswith(_HTTP2)

@@ -11,10 +11,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from reseller_sandbox.server.log import LoggedRequest
 from reseller_sandbox.server.messages import SPOKE_PLAIN, Unread
+from reseller_sandbox.server.secrecy import Secrecy
 from reseller_sandbox.values.clock import stopwatch
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ STOP_GRACE = 1.0
 
 BACKLOG = 2048
 
+#: The name of each thread that runs a long call.
+LONG_CALL = "sandbox:long call"
+
 
 class Entrance(socket.socket):
     """Listening socket that accepts no connection if few file descriptors are left.
@@ -46,7 +50,7 @@ class Entrance(socket.socket):
     the system's error for exhausted descriptors, and further clients wait.
     """
 
-    def accept(self) -> tuple[socket.socket, Any]:
+    def accept(self) -> tuple[socket.socket, object]:
         """Accept the next connection. Raise OSError if too few descriptors are left."""
         free = os.dup(self.fileno())  # The lowest free descriptor: the connection would get this number.
         os.close(free)
@@ -70,7 +74,18 @@ class CannotListen(Exception):
 
 
 class PortInUse(CannotListen):
-    """Error for a port that is in use. The message gives the remedy in one line."""
+    """Error for a port that is in use. ``address`` is the host and the port, such as ``127.0.0.1:8053``."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(
+            f"{address} is in use by another program. Stop that program, or choose another port (0 for any "
+            "free port)"
+        )
+        self.address = address
+
+
+class SecondSignal(BaseException):
+    """Request to end the process at once. The main thread raises it, and no handler of errors catches it."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -81,8 +96,9 @@ class Server:
     0 takes any free port. If ``certificate`` has a file, the server uses TLS on ``tls_port`` and plain HTTP
     on ``port``, or only TLS on ``port`` if ``tls_port`` is not set. ``max_body`` returns the maximum body
     size of a path in bytes. For a longer body, the application is called with ``Env.TOO_LARGE`` set. Clients
-    above ``limit_connections`` get 503. ``when_unread`` is called with each request that could not be read,
-    and ``log`` after each response. When ``run`` ends, requests in flight have ``grace`` seconds to finish.
+    above ``limit_connections`` get 503. An idle connection is closed after ``keep_alive`` seconds.
+    ``when_unread`` is called with each request that could not be read, and ``log`` after each response, with
+    secrets masked by ``secrecy``. When ``run`` ends, requests in flight have ``grace`` seconds to finish.
 
     Raise ``PortInUse`` if the port is taken, and ``CannotListen`` for any other unusable address.
     """
@@ -94,9 +110,11 @@ class Server:
     tls_port: int | None
     max_body: Callable[[str], int]
     limit_connections: int | None
+    keep_alive: float
     when_unread: Callable[[Unread], None]
+    secrecy: Secrecy
     log: Callable[[LoggedRequest], None] | None = None
-    grace: float = 5.0
+    grace: float = 3.0
 
     def __post_init__(self) -> None:
         self._sockets = _all_bound(self.host, self.port, self.tls_port)
@@ -105,7 +123,8 @@ class Server:
         self.tls_port = self._sockets[-1].getsockname()[1] if speaks_tls else None
         self._listener: Listener | None = None
         self._thread: threading.Thread | None = None
-        self._stops = 0
+        self._stops = self._signals = 0
+        self._has_ended = False
 
     @property
     def authority(self) -> str | None:
@@ -130,22 +149,34 @@ class Server:
         """Serve until a signal (see ``heeding_signals``) or ``stop`` in another thread.
 
         ``ready`` is called when the server listens. Before the method returns, requests in flight finish,
-        and so do delayed responses that end within the grace time. A second signal ends that wait.
+        and so do delayed responses that end within the grace time. A second signal ends that wait, and the
+        method raises ``SecondSignal``.
         """
         self._serve(self.grace, ready or (lambda: None))
+        self._has_ended = True
+        if self._signals > 1:
+            raise SecondSignal
 
     @contextmanager
     def heeding_signals(self) -> Iterator[None]:
         """Let SIGINT, SIGTERM and SIGHUP end ``run``. Use it in the main thread.
 
-        If a signal comes before ``run``, then ``run`` ends immediately.
+        If a signal comes before ``run``, then ``run`` ends immediately. A second signal raises
+        ``SecondSignal``, also in the rest of the block.
         """
+
+        def heed(*_: object) -> None:
+            self._signals += 1
+            if self._has_ended and self._signals > 1:
+                raise SecondSignal
+            self._ask(patient=True)
+
         heeded = [signal.SIGINT, signal.SIGTERM]
         if hasattr(signal, "SIGBREAK"):
             heeded.append(signal.SIGBREAK)
         if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
             heeded.append(signal.SIGHUP)  # unless nohup ignores it
-        before = {number: signal.signal(number, lambda *_: self._ask(patient=True)) for number in heeded}
+        before = {number: signal.signal(number, heed) for number in heeded}
         try:
             yield
         finally:
@@ -193,9 +224,13 @@ class Server:
         from reseller_sandbox.server.asgi_adapter import Bridge
         from reseller_sandbox.server.listener import Listener
 
-        bridge = Bridge(self.app, self.max_body, self.log, self.when_unread)
+        bridge = Bridge(self.app, self.max_body, self.log, self.when_unread, self.secrecy)
         self._listener = Listener(
-            bridge, grace=grace, limit_connections=self.limit_connections, backlog=BACKLOG
+            bridge,
+            grace=grace,
+            limit_connections=self.limit_connections,
+            keep_alive=self.keep_alive,
+            backlog=BACKLOG,
         )
         try:
             if not self._stops:
@@ -267,9 +302,6 @@ def bound(host: str, port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         if error.errno == errno.EADDRINUSE:
-            raise PortInUse(
-                f"{host}:{port} is in use by another program. Stop that program, or choose another port "
-                "(0 for any free port)"
-            ) from None
+            raise PortInUse(f"{host}:{port}") from None
         raise CannotListen(f"cannot listen on {host}:{port}: {error.strerror}") from None
     return listening

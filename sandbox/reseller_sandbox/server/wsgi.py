@@ -90,7 +90,7 @@ def call(app: WSGIApplication, environ: WSGIEnvironment) -> WireAnswer:
     written: list[bytes] = []
 
     def start_response(
-        status: str, headers: list[tuple[str, str]], _exc_info: Any = None
+        status: str, headers: list[tuple[str, str]], _exc_info: object = None
     ) -> Callable[[bytes], object]:
         head[:] = [status, headers]
         return written.append

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import freezegun
 
@@ -17,7 +17,7 @@ from reseller_sandbox.values.clock import instant_given
 
 if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
-    from reseller_sandbox.control.clock import Clock, ClockMove, Until
+    from reseller_sandbox.control.clock import Clock, ClockMove, TimeUnits, Until
     from reseller_sandbox.values.kinds import Length
 
 
@@ -37,12 +37,12 @@ class BothClocks:
         self,
         by: Length | None = None,
         *,
-        days: int | None = None,
         to: datetime | str | None = None,
         until: Until | None = None,
+        **units: Unpack[TimeUnits],
     ) -> ClockMove:
         """Advance both clocks and return the due events, as ``Clock.advance`` does."""
-        moved = self._clock.advance(by, days=days, to=to, until=until)
+        moved = self._clock.advance(by, to=to, until=until, **units)
         self._frozen.move_to(self._clock.now)
         return moved
 

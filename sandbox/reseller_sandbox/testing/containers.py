@@ -39,7 +39,9 @@ class SandboxContainer(DockerContainer):
         super().__init__(image or f"reseller-sandbox:{version('reseller-sandbox')}", **options)
         self.control_token = control_token
         self.with_exposed_ports(ServerSettings.port)
-        self.with_envs(**_variables({**(settings or {}), "control_token": control_token}))
+        names, settings = variables(), {**(settings or {}), "control_token": control_token}
+        require_known(settings, names)
+        self.with_envs(**{names[name]: value for name, value in settings.items()})
         self.waiting_for(HttpWaitStrategy(ServerSettings.port, HEALTH).for_status_code(200))
 
     @property
@@ -50,10 +52,3 @@ class SandboxContainer(DockerContainer):
     def connect(self) -> Sandbox:
         """Return the sandbox of the container, with every resource."""
         return connect(self.url, control_token=self.control_token)
-
-
-def _variables(settings: dict[str, str]) -> dict[str, str]:
-    """Return ``settings`` as environment variables. Raise ``BadSetting`` for an unknown name."""
-    names = variables()
-    require_known(settings, names)
-    return {names[name]: value for name, value in settings.items()}

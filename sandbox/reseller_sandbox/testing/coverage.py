@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -98,7 +97,7 @@ class Collector:
         self._test = nodeid
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
+    def pytest_testnodedown(self, node: object) -> None:
         """Add the coverage that a pytest-xdist worker has collected."""
         output = getattr(node, "workeroutput", {}).get(_OUTPUT, "[]")
         self._counts += msgspec.json.decode(output, type=list[tuple[Key, Mark]])
@@ -106,7 +105,7 @@ class Collector:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the report. Fail the run if coverage is too low. A worker only sends its coverage."""
         marks = total(self._counts)
-        output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+        output: dict[str, object] | None = getattr(session.config, "workeroutput", None)
         if output is not None:
             output[_OUTPUT] = msgspec.json.encode(list(marks.items())).decode()
         elif not session.config.option.collectonly:

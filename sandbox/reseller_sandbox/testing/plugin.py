@@ -72,8 +72,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "reseller_sandbox(**settings): the settings of this test's sandbox")
     config.addinivalue_line(
         "markers",
-        f"{EXPLORE}(actors={ACTORS}, max_runs={MAX_RUNS}, schedule='', invariants=()): run this test in "
-        "every order of the requests of its threads that could matter",
+        f"{EXPLORE}(actors={ACTORS}, max_runs={MAX_RUNS}, schedule='', invariants=(), locked=False): "
+        "run this test in every order of the requests of its threads that could matter",
     )
     if hosts := _option(config, FENCE):
         from reseller_sandbox.clients.fence import fenced
@@ -161,11 +161,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def _sandboxes(config: pytest.Config) -> Sandboxes:
-    from reseller_sandbox.server.collector import without_collections
-
-    with without_collections():  # Imports leave no garbage to collect.
-        from reseller_sandbox.settings import BadSetting
-        from reseller_sandbox.testing.run import Sandboxes, mode_of, read_clock, read_strict
+    from reseller_sandbox.settings import BadSetting
+    from reseller_sandbox.testing.run import Sandboxes, mode_of, read_clock, read_strict
 
     cache = getattr(config, "cache", None)
     folder = _option(config, RECORDINGS) or _option(config, REPORT)

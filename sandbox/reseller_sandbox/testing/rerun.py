@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,10 +12,12 @@ from _pytest.runner import runtestprotocol
 from msgspec import json, to_builtins
 from msgspec.structs import replace
 
+from reseller_sandbox.config_sources import value_of
 from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.cli_options import (
     EXPLORE,
+    EXPLORE_LOCKED,
     EXPLORE_QUIET,
     EXPLORE_RUNS,
     EXPLORE_SCHEDULE,
@@ -25,8 +28,9 @@ from reseller_sandbox.tools.cli_options import (
     SWEEP_DEPTH,
     SWEEP_ONLY,
     SWEEP_SLOW,
+    SWEEP_STALE,
     SWEEP_STOP,
-    above_0,
+    SWEEP_STRICT,
     flag,
     part_of,
 )
@@ -36,15 +40,41 @@ from reseller_sandbox.tools.explore.report import Exploration
 from reseller_sandbox.tools.invariants import named
 from reseller_sandbox.tools.running import KEPT, BadProgram, Ended
 from reseller_sandbox.tools.sweep import SentNoRequest, SweepReport, SweepWanted, sweep_program
-from reseller_sandbox.tools.sweep.troubles import kinds_named
+from reseller_sandbox.tools.sweep.troubles import EXTRA, kinds_named
 from reseller_sandbox.values.clock import stopwatch
+from reseller_sandbox.values.kinds import MOST, SWITCH, Kind, span, whole
 
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox
     from reseller_sandbox.testing.run import Sandboxes
 
+#: The kinds of numbers of workers and runs, and of waits in seconds.
+_COUNT, _WAIT = whole(1, MOST), span(0.001)
+
 #: A pytest-xdist worker sends the result of a sweep in this property of the test's report.
 _PROPERTY = "reseller_sandbox_sweep"
+
+#: The property with the reason why there was nothing to explore in a test.
+_UNEXPLORED = "reseller_sandbox_unexplored"
+
+
+_BY_TOOL = {
+    SWEEP: (SWEEP_ONLY, SWEEP_DEPTH, SWEEP_STOP, SWEEP_STRICT),
+    EXPLORE: (EXPLORE_RUNS, EXPLORE_QUIET, EXPLORE_SCHEDULE, EXPLORE_LOCKED),
+}
+
+#: The options of the commands ``sweep`` and ``explore`` in reports, each with the option of pytest.
+_OPTIONS = {
+    "--kinds all": f"{flag(SWEEP)}=all",
+    **{f"--{kind}": f"{flag(SWEEP)}={kind}" for kind in EXTRA},
+    **{
+        flag(option).replace(flag(tool), "-"): flag(option)
+        for tool, options in _BY_TOOL.items()
+        for option in options
+    },
+    "--part": flag(PART),
+}
+_OPTION = re.compile(r"(?<![\w-])--(?:kinds all|[a-z-]+)")
 
 
 class Reruns:
@@ -55,11 +85,17 @@ class Reruns:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-        """Run a test normally. If the test passes, run it again many times."""
-        if not self._concerns(item):
+        """Run a test normally. If the test passes, let each plugin of this kind run it again many times."""
+        plugins = [plugin for plugin in item.config.pluginmanager.get_plugins() if isinstance(plugin, Reruns)]
+        concerned = [plugin for plugin in plugins if plugin._concerns(item)]
+        if not concerned:
             return None
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        for report in self._reports(item):
+        reports = _again(item)
+        has_passed = all(report.passed for report in reports)
+        for plugin in concerned:
+            plugin._judge(item, reports, has_passed)
+        for report in reports:
             item.ihook.pytest_runtest_logreport(report=report)
         state = item.session._setupstate
         teardown = pytest.CallInfo.from_call(lambda: state.teardown_exact(nextitem), when="teardown")
@@ -72,7 +108,8 @@ class Reruns:
     def _concerns(self, item: pytest.Item) -> bool:
         return FIXTURE in getattr(item, "fixturenames", ())
 
-    def _reports(self, item: pytest.Item) -> list[pytest.TestReport]:
+    def _judge(self, item: pytest.Item, reports: Sequence[pytest.TestReport], has_passed: bool) -> None:
+        """Run a test again, and add the findings to the ``reports`` of its first run."""
         raise NotImplementedError
 
 
@@ -82,14 +119,21 @@ def _again(item: pytest.Item) -> list[pytest.TestReport]:
     return runtestprotocol(item, log=False, nextitem=shared)
 
 
-def _fail(reports: Sequence[pytest.TestReport], words: str) -> None:
-    """Turn the passed report of a test's call into a failure with the text ``words``.
+def _in_pytest(lines: Iterable[str]) -> str:
+    """Return the text of a report, with the options of pytest in place of those of the command."""
+    return _OPTION.sub(lambda match: _OPTIONS.get(match[0], match[0]), "\n".join(lines))
+
+
+def _fail(reports: Sequence[pytest.TestReport], lines: Iterable[str]) -> None:
+    """Turn the report of a test's call into a failure with the text ``lines``, or add the text to it.
 
     If a tool runs this process, the tool reports the findings instead.
     """
+    words = _in_pytest(lines)
     for report in reports:
         if report.when == "call" and words and not is_run_by_tool():
-            report.outcome, report.longrepr = "failed", words
+            report.longrepr = "\n\n".join(filter(None, (report.longreprtext, words)))
+            report.outcome = "failed"
 
 
 def _program(
@@ -107,26 +151,51 @@ def _program(
     return program
 
 
-def parse_exploration(texts: Mapping[str, str]) -> dict[str, Any]:
+def parse_exploration(texts: Mapping[str, str]) -> dict[str, object]:
     """Return the options of all explored tests. Raise ``UsageError`` for an invalid option."""
-    numbers: dict[str, tuple[str, type[Any]]] = {
-        "actors": (EXPLORE, int),
-        "max_runs": (EXPLORE_RUNS, int),
-        "quiet": (EXPLORE_QUIET, float),
+    return {
+        "schedule": texts[EXPLORE_SCHEDULE],
+        **_read_options(
+            texts,
+            actors=(EXPLORE, _COUNT),
+            max_runs=(EXPLORE_RUNS, _COUNT),
+            quiet=(EXPLORE_QUIET, _WAIT),
+            locked=(EXPLORE_LOCKED, SWITCH),
+        ),
     }
+
+
+def _read_options(texts: Mapping[str, str], **options: tuple[str, Kind[Any]]) -> dict[str, Any]:
+    """Return the values of ``options`` that are set, and of the options of both tools.
+
+    Each of ``options`` is the name of an option and the kind of its value. Raise ``UsageError`` for an
+    invalid value.
+    """
+    values: dict[str, Any] = {}
+    for name, (option, kind) in options.items():
+        if text := texts[option]:
+            try:
+                values[name] = kind.read(value_of(kind, text))
+            except ValueError as problem:
+                raise pytest.UsageError(f"{flag(option)} {problem}; it is {text[:80]!r}") from None
     try:
-        invariants = named(texts[INVARIANT].split(","))
-        part = part_of(texts[PART]) if texts[PART] else (1, 1)
-        limits = {name: above_0(texts, *option) for name, option in numbers.items() if texts[option[0]]}
+        values["invariants"] = named(texts[INVARIANT].split(","))
+        if texts[PART]:
+            values["part"] = part_of(texts[PART])
     except ValueError as problem:
         raise pytest.UsageError(str(problem)) from None
-    return {"schedule": texts[EXPLORE_SCHEDULE], "invariants": invariants, "part": part, **limits}
+    return values
 
 
 class ExploringTests(Reruns):
-    """Plugin that explores the marked tests, or all tests if ``everything`` is true."""
+    """Plugin that explores the marked tests, or all tests if ``everything`` is true.
 
-    def __init__(self, options: Mapping[str, Any], run: pytest.StashKey[Sandboxes], everything: bool) -> None:
+    A marked test fails if nothing was explored. Other such tests are listed at the end of the run.
+    """
+
+    def __init__(
+        self, options: Mapping[str, object], run: pytest.StashKey[Sandboxes], everything: bool
+    ) -> None:
         super().__init__(run)
         self._options = options
         self._everything = everything
@@ -135,17 +204,38 @@ class ExploringTests(Reruns):
         marked = item.get_closest_marker(EXPLORE) is not None
         return marked or (self._everything and super()._concerns(item))
 
-    def _reports(self, item: pytest.Item) -> list[pytest.TestReport]:
-        """Run and explore a test, and return its reports. The test fails if there are findings."""
-        reports = _again(item)
+    def _judge(self, item: pytest.Item, reports: Sequence[pytest.TestReport], has_passed: bool) -> None:
+        """Explore a test. The test fails if there are findings, and if a marked test cannot be explored."""
+        mark = item.get_closest_marker(EXPLORE)
+        if not has_passed:
+            return
         run = item.config.stash.get(self._run, None)
-        if run is not None and all(report.passed for report in reports):
-            words = self._findings(item, run, item.get_closest_marker(EXPLORE))
-            _fail(reports, words)
-        return reports
+        if run is not None and super()._concerns(item):
+            exploration = self._explored(item, run, mark)
+        else:
+            exploration = Exploration(problem=f"the test does not use the fixture {FIXTURE}")
+        reason = exploration.problem or exploration.unexplored
+        if exploration.findings or exploration.problem or (reason and mark is not None):
+            _fail(reports, exploration.lines())
+        elif reason:
+            reports[-1].user_properties.append((_UNEXPLORED, reason))
 
-    def _findings(self, item: pytest.Item, run: Sandboxes, mark: pytest.Mark | None) -> str:
-        """Explore a test, and return the text of the findings, or an empty string without findings."""
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """List the tests in which there was nothing to explore."""
+        passed = terminalreporter.getreports("") + terminalreporter.getreports("passed")
+        reasons = {
+            report.nodeid: reason
+            for report in passed
+            for name, reason in report.user_properties
+            if name == _UNEXPLORED
+        }
+        if reasons:
+            terminalreporter.section("reseller sandbox: not explored")
+            for test, reason in reasons.items():
+                terminalreporter.write_line(f"{test}: {_in_pytest([reason])}")
+
+    def _explored(self, item: pytest.Item, run: Sandboxes, mark: pytest.Mark | None) -> Exploration:
+        """Explore a test, and return the report."""
 
         def tell(schedule: str, _: int | None) -> None:
             report_to_tool(ran=f"{item.name} {schedule}")
@@ -166,35 +256,24 @@ class ExploringTests(Reruns):
                 ).explore(tell)
         except (TypeError, ValueError) as problem:
             how = f"@pytest.mark.{EXPLORE}" if mark is not None else flag(EXPLORE)
-            failure = Exploration(test=item.nodeid, problem=str(problem))
-            report_to_tool(explored=to_builtins(failure))
-            return f"{how}: {problem}"
-        if exploration.actors:
+            exploration = Exploration(problem=f"{how}: {problem}")
+        if exploration.actors or exploration.problem:
             report_to_tool(explored=to_builtins(replace(exploration, test=item.nodeid)))
-        return "\n".join(exploration.lines()) if exploration.findings else ""
+        return exploration
 
 
 def parse_sweep(texts: Mapping[str, str]) -> SweepWanted:
     """Return the sweep that the options describe. Raise ``UsageError`` for an invalid option."""
-    options: dict[str, Any] = {}
+    options = _read_options(
+        texts,
+        slow=(SWEEP_SLOW, _WAIT),
+        stale=(SWEEP_STALE, _WAIT),
+        depth=(SWEEP_DEPTH, whole(1, 2)),
+        stop_at_first=(SWEEP_STOP, SWITCH),
+        strict=(SWEEP_STRICT, SWITCH),
+    )
     try:
-        options["invariants"] = named(texts[INVARIANT].split(","))
-        if texts[SWEEP_SLOW]:
-            options["slow"] = above_0(texts, SWEEP_SLOW, float, "a number of seconds")
-        if texts[PART]:
-            options["part"] = part_of(texts[PART])
-    except ValueError as problem:
-        raise pytest.UsageError(str(problem)) from None
-    if texts[SWEEP_DEPTH] not in ("", "1", "2"):
-        raise pytest.UsageError(f"{flag(SWEEP_DEPTH)} must be 1 or 2; it is {texts[SWEEP_DEPTH][:80]!r}")
-    try:
-        return SweepWanted(
-            kinds=kinds_named(texts[SWEEP]),
-            only=texts[SWEEP_ONLY] or "*",
-            depth=int(texts[SWEEP_DEPTH] or 1),
-            stop_at_first=texts[SWEEP_STOP].lower() not in ("", "0", "false", "no", "off"),
-            **options,
-        )
+        return SweepWanted(kinds=kinds_named(texts[SWEEP]), only=texts[SWEEP_ONLY] or "*", **options)
     except BadSetting as problem:
         raise pytest.UsageError(f"{flag(SWEEP)}: {problem}") from None
 
@@ -209,19 +288,16 @@ class SweepingTests(Reruns):
         #: Whether the sweep has stopped after a finding (``stop_at_first``).
         self._over = False
 
-    def _reports(self, item: pytest.Item) -> list[pytest.TestReport]:
-        """Run and sweep a test, and return its reports. The last report has the result of the sweep."""
-        reports = _again(item)
-        if any(report.failed for report in reports):
+    def _judge(self, item: pytest.Item, reports: Sequence[pytest.TestReport], has_passed: bool) -> None:
+        """Sweep a test. The last of its reports has the result of the sweep."""
+        if any(report.failed for report in reports) and not has_passed:
             problem = "the test does not pass"
             report_to_tool(swept=to_builtins(SweepReport(test=item.nodeid, problem=problem)))
-        passed = all(report.passed for report in reports) and not self._over
-        if passed and (swept := self._sweep(item)) is not None:
-            self._over = self._options.stop_at_first and bool(swept.wrong)
+        if has_passed and not self._over and (swept := self._sweep(item)) is not None:
+            self._over = self._options.stop_at_first and bool(swept.findings)
             report_to_tool(swept=to_builtins(swept))
             reports[-1].user_properties.append((_PROPERTY, json.encode(swept).decode()))
-            _fail(reports, "\n".join(swept.lines()) if swept.wrong else "")
-        return reports
+            _fail(reports, swept.lines() if swept.findings else ())
 
     def _sweep(self, item: pytest.Item) -> SweepReport | None:
         """Sweep a test, and return the result, or None if the test sends no request."""
@@ -252,5 +328,4 @@ class SweepingTests(Reruns):
         """Print the table of each swept test."""
         for swept in self._swept:
             terminalreporter.section(f"reseller sandbox: sweep of {swept.test}")
-            for line in swept.text():
-                terminalreporter.write_line(line)
+            terminalreporter.write_line(_in_pytest(swept.text()))

@@ -210,7 +210,7 @@ class Watcher:
 
 def _has_seen_requests(sandbox: Sandbox) -> bool:
     with suppress(Refused, Unreachable):
-        return bool(sandbox.journal.find(limit=0).matching)
+        return bool(sandbox.journal.list(limit=0).matching)
     return False
 
 
@@ -246,14 +246,14 @@ def mode_of(option: str) -> Mode:
 
 
 def _in_process(
-    stack: ExitStack, watcher: Watcher, settings: Mapping[str, Any], _marked: Mapping[str, Any]
+    stack: ExitStack, watcher: Watcher, settings: Mapping[str, object], _marked: Mapping[str, object]
 ) -> Watched:
     """Return the default world of a sandbox in the process of the tests, reached without a socket."""
     return stack.enter_context(_in_this_process(watcher, settings))
 
 
 def _own_server(
-    stack: ExitStack, watcher: Watcher, settings: Mapping[str, Any], _marked: Mapping[str, Any]
+    stack: ExitStack, watcher: Watcher, settings: Mapping[str, object], _marked: Mapping[str, object]
 ) -> Watched:
     """Return the default world of a new server on a free port, which runs as long as the tests."""
     sandbox = _in_this_process(watcher, settings)
@@ -280,7 +280,7 @@ def _in_this_process(watcher: Watcher, settings: Mapping[str, Any]) -> Watched:
 
 
 def _running(
-    url: str, stack: ExitStack, watcher: Watcher, settings: Mapping[str, Any], marked: Mapping[str, Any]
+    url: str, stack: ExitStack, watcher: Watcher, settings: Mapping[str, Any], marked: Mapping[str, object]
 ) -> Watched:
     """Return a forked world in the running server at ``url``.
 
@@ -344,7 +344,7 @@ class Sandboxes:
         """
         return self.of().fork(**options)
 
-    def of(self, **settings: Any) -> Sandbox:
+    def of(self, **settings: object) -> Sandbox:
         """Return the seeded world of these settings. Tests use forks of this world.
 
         The first call creates the world, and later calls return the same one. Do not change this world. Fork
@@ -437,7 +437,7 @@ class Sandboxes:
         self.watcher.end()
         self._stack.close()
 
-    def _seeded_world(self, marked: Mapping[str, Any]) -> _Seeded:
+    def _seeded_world(self, marked: Mapping[str, object]) -> _Seeded:
         """Return the seeded world for the settings of a test's marks, and create it at the first use.
 
         Raise ``BadSetting`` or ``Unreachable``.

@@ -6,12 +6,9 @@ pytest imports it in every run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
 
-from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, QUIET_HERE, SLOW
-
-Number = TypeVar("Number", int, float)
+from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, QUIET_HERE, SLOW, STALE
 
 #: Maximum number of parts into which the runs of a sweep or an exploration are divided.
 MOST_PARTS = 9999
@@ -30,18 +27,21 @@ SWEEP = "reseller_sandbox_sweep"
 SWEEP_ONLY = "reseller_sandbox_sweep_only"
 SWEEP_DEPTH = "reseller_sandbox_sweep_depth"
 SWEEP_SLOW = "reseller_sandbox_sweep_slow"
+SWEEP_STALE = "reseller_sandbox_sweep_stale"
 PART = "reseller_sandbox_part"
 SWEEP_STOP = "reseller_sandbox_sweep_stop_at_first"
+SWEEP_STRICT = "reseller_sandbox_sweep_strict"
 EXPLORE = "reseller_sandbox_explore"
 EXPLORE_RUNS = "reseller_sandbox_explore_max_runs"
 EXPLORE_QUIET = "reseller_sandbox_explore_quiet"
 EXPLORE_SCHEDULE = "reseller_sandbox_explore_schedule"
+EXPLORE_LOCKED = "reseller_sandbox_explore_locked"
 INVARIANT = "reseller_sandbox_invariant"
 RECORDINGS = "reseller_sandbox_recordings"
 REPORT = "reseller_sandbox_report"
 
 #: For each option: its help text, and the keyword arguments for pytest's ``addoption``.
-OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+OPTIONS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     MODE: (
         "place of the worlds of reseller-sandbox: process (the default), server (a server of this run), "
         "or the URL of a running server",
@@ -75,7 +75,7 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     SWEEP: (
         "run each passing test again with each kind of fault on each of its requests, and report the "
         "results: all (the default), or some of lost-request, lost-answer, slow-answer, twice, error, "
-        "server-error, server-error-after, outage, garbage, rate-limited, stale-read, assumptions, "
+        "server-error, server-error-after, outage, garbage, rate-limited, stale-read, prices, assumptions, "
         "external-changes, time; -twice excludes a kind",
         {"metavar": "KINDS", "nargs": "?", "const": "all"},
     ),
@@ -89,11 +89,19 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         f"delay of a slow response in a sweep, in seconds (default: {SLOW:g})",
         {"metavar": "SECONDS"},
     ),
+    SWEEP_STALE: (
+        f"maximum age of a stale response in a sweep, in seconds of the world's clock (default: {STALE:g})",
+        {"metavar": "SECONDS"},
+    ),
     PART: (
         "part of the runs of a sweep or an exploration to make, such as 1/2, to share them among processes",
         {"metavar": "PART"},
     ),
-    SWEEP_STOP: ("stop after the first run that is silently wrong", {"action": "store_true"}),
+    SWEEP_STOP: ("stop after the first finding", {"action": "store_true"}),
+    SWEEP_STRICT: (
+        "fail a test also if a sweep has consequences that no client can prevent",
+        {"action": "store_true"},
+    ),
     EXPLORE: (
         "run each passing test in every relevant order of the requests of its threads; the value is the "
         f"number of concurrent threads (default: {ACTORS})",
@@ -105,6 +113,10 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         {"metavar": "SECONDS"},
     ),
     EXPLORE_SCHEDULE: ("only schedule to run, from a report", {"metavar": "ACTORS"}),
+    EXPLORE_LOCKED: (
+        "expect that a lock lets one worker act at a time; otherwise, such a test counts as not explored",
+        {"action": "store_true"},
+    ),
     INVARIANT: (
         "function that checks each run of a sweep or an exploration: it gets the Sandbox, and returns a "
         "message for a violation; can be repeated",
@@ -142,9 +154,12 @@ def part_of(word: str) -> tuple[int, int]:
 
 
 def part_of_job(part: tuple[int, int], job: int, jobs: int) -> str:
-    """Divide ``part`` among ``jobs`` processes. Return the part of process ``job``, such as ``3/4``."""
+    """Divide ``part`` among ``jobs`` processes. Return the part of process ``job``, such as ``3/4``.
+
+    Every process of a part takes runs that belong to this part, for any number of jobs.
+    """
     number, parts = part
-    return f"{(number - 1) * jobs + job}/{parts * jobs}"
+    return f"{number + (job - 1) * parts}/{parts * jobs}"
 
 
 def with_defaults(words: Sequence[str]) -> list[str]:
@@ -156,16 +171,3 @@ def with_defaults(words: Sequence[str]) -> list[str]:
         flag(name): f"{flag(name)}={more['const']}" for name, (_, more) in OPTIONS.items() if "const" in more
     }
     return [bare.get(word, word) for word in words]
-
-
-def above_0(
-    said: Mapping[str, str], name: str, kind: Callable[[str], Number], what: str = "a number"
-) -> Number:
-    """Return the value of an option as a number. Raise ValueError unless it is finite and above 0."""
-    try:
-        number = kind(said[name])
-    except ValueError:
-        number = kind("0")
-    if 0 < number < float("inf"):
-        return number
-    raise ValueError(f"{flag(name)} must be {what} above 0; it is {said[name][:80]!r}")

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
 
 #: Account whose credentials a program gets, and timeout of a run in seconds.
 ACCOUNT, TIMEOUT = "main", 120.0
 
 #: Delay of a slow answer in a sweep, in seconds.
 SLOW = 30.0
+
+#: Maximum age of a stale answer in a sweep, in seconds of the world's clock.
+STALE = 60.0
 
 #: Number of concurrent workers of an explored program, and maximum number of runs.
 ACTORS, MAX_RUNS = 2, 200
@@ -30,7 +32,7 @@ QUIET_HERE = 0.1
 REPORTS_FILE = "RESELLER_SANDBOX_TOOL_REPORTS"
 
 
-def report_to_tool(**words: Any) -> None:
+def report_to_tool(**words: object) -> None:
     """Report ``words`` to the tool (sweep or explore) that has started this process, if any.
 
     Each report is one line, written at once, so that lines of several processes do not mix.

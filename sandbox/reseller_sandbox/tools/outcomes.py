@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +21,8 @@ from reseller_sandbox.control.journal import RequestRecord
 from reseller_sandbox.control.records import NameRecord
 from reseller_sandbox.control.results import RecordChange
 from reseller_sandbox.refusals import Refused
-from reseller_sandbox.registry.model import OUTSIDE
+from reseller_sandbox.registry.lifecycle import TIMED
+from reseller_sandbox.registry.model import OUTSIDE, Stage
 from reseller_sandbox.reports.findings import write_finding
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
@@ -36,8 +39,24 @@ ACTOR, SOURCE = "X-Sandbox-Actor", "X-Sandbox-Source"
 #: Maximum number of requests that are read from a world, and number of changes in one page.
 MOST, _PAGE = 10_000, 1000
 
+#: Maximum number of timed events that are read for a name.
+_MOST_EVENTS = 500
+
 #: The values of ``Effect.after`` if a record was created or deleted.
 NEW, GONE = "new", "gone"
+
+#: The text of a switch that is off.
+OFF = "off"
+
+#: The words of reports for fields with another name in the registry.
+FIELDS: Mapping[str, str] = {
+    "autorenew": "automatic renewal",
+    "card": "contact details",
+    "customer_id": "customer",
+    "expires": "expiry date",
+    "ips": "addresses",
+    "nameservers": "name servers",
+}
 
 #: The ``Effect.title`` of charges and refunds. ``Outcome.movements`` has the details.
 MONEY = "money"
@@ -91,12 +110,26 @@ class Movement(Struct, frozen=True):
     refunds: int | None
 
 
+class Detour(NamedTuple):
+    """A period in which an existing order of a name was not active: its stage, beginning and end.
+
+    ``end`` is the instant at which the name became active again.
+    """
+
+    name: str
+    stage: Stage
+    begin: datetime
+    end: datetime
+
+
 class Outcome(Struct, frozen=True):
     """The outcome of a run: its requests, their effects, the movements of money, and advice.
 
-    ``names`` holds the names that changed or that the program reports, by account and name. The value is None
-    if the account does not have the name. ``customers`` holds the ids of the customers that the program
-    reports, by mail address.
+    The effects include changes of a name only if a request addressed the name, or if the program reports it.
+    For example, an expiry of another name of the fixture is no effect. ``names`` holds the names that changed
+    or that the program reports, by account and name. The value is None if the account does not have the name.
+    ``customers`` holds the ids of the customers that the program reports, by mail address, and ``buyers`` the
+    customer of each paid name. ``detours`` are the periods in which a name was not active.
     """
 
     ended: Ended
@@ -106,7 +139,14 @@ class Outcome(Struct, frozen=True):
     movements: tuple[Movement, ...]
     findings: tuple[Finding, ...]
     customers: Mapping[str, int]
+    buyers: Mapping[str, str]
+    detours: tuple[Detour, ...]
     describer: ChangeDescriber
+
+    @property
+    def total(self) -> Decimal:
+        """The amount that the run cost: its charges less its refunds."""
+        return -sum((movement.amount for movement in self.movements), NOTHING)
 
     @property
     def paid(self) -> dict[Paid, tuple[Decimal, ...]]:
@@ -140,8 +180,15 @@ def advice_line(finding: Finding) -> str:
 
 def outcome_of(world: Sandbox, ended: Ended) -> Outcome:
     """Return the outcome of the run in ``world``. No other run may use this world."""
-    requests = world.journal.find(limit=MOST).requests
-    changes = list(_changes(world))
+    requests = world.journal.list(limit=MOST).requests
+    addressed = {name for request in requests for name in request.domains}
+    addressed |= {to_unicode(order.name) for order in ended.view or () if order.name}
+    own = {(change.table, str(change.key)) for request in requests for change in request.changes}
+    changes = [
+        change
+        for change in _changes(world)
+        if (change.table, str(change.key)) in own or _is_about(change, addressed)
+    ]
     accounts = {account.client_id: account.name for account in world.accounts.list().accounts}
     concerned = {change.name for change in changes if change.table == "orders" and change.name}
     concerned |= {order.name for order in ended.view or () if order.name}
@@ -162,8 +209,67 @@ def outcome_of(world: Sandbox, ended: Ended) -> Outcome:
             for mail in {str(order.customer) for order in ended.view or () if order.customer}
             for record in world.customers.list(mail=mail).customers
         },
+        dict(_buyers(requests)),
+        tuple(_detours(world, requests, {change.name for change in _orders(requests)})),
         describer,
     )
+
+
+def _is_about(change: RecordChange, addressed: AbstractSet[str]) -> bool:
+    """Whether a change counts that no request made, because a request addressed the name.
+
+    Changes of zones are those of third parties, and never count.
+    """
+    if change.table == "hosts":
+        labels = to_unicode(str(change.key)).split(".")
+        return any(".".join(labels[at:]) in addressed for at in range(len(labels)))
+    if change.table in ("orders", "transfers", "ledger"):
+        return to_unicode(change.name or str(change.key)) in addressed
+    return change.table != "zones"
+
+
+def _orders(requests: Iterable[RequestRecord]) -> Iterator[RecordChange]:
+    """Yield the changes of orders that the requests made."""
+    return (change for request in requests for change in request.changes if change.table == "orders")
+
+
+def _buyers(requests: Iterable[RequestRecord]) -> Iterator[tuple[str, str]]:
+    """Yield each name that a request ordered, with the customer. The name can be deleted later."""
+    for change in _orders(requests):
+        customer = change.fields.get("customer_id", {}).get("after")
+        if change.name and customer is not None:
+            yield change.name, str(customer)
+
+
+#: The stage that each timed event leads to.
+_STAGES = {row.event: row.target for row in TIMED}
+
+#: The stages in which a name that existed no longer works.
+_OUT = (Stage.OVERDUE, Stage.REDEMPTION, Stage.PENDING_DELETE, Stage.RELEASED)
+
+
+def _detours(
+    world: Sandbox, requests: Iterable[RequestRecord], names: AbstractSet[str | None]
+) -> Iterator[Detour]:
+    """Yield each period in which one of the ``names`` left the stage active, and became active again."""
+    for name in sorted(filter(None, names)):
+        steps = [
+            (event.number, event.at, _STAGES[event.name])
+            for event in world.events.list(kind="time", domain=name, limit=_MOST_EVENTS).events
+            if event.name in _STAGES
+        ]
+        for request in requests:
+            for change in _orders([request]):
+                if change.name == name and "stage" in change.fields:
+                    stage = change.fields["stage"]["after"] or Stage.RELEASED
+                    steps.append((request.number, request.at, Stage(stage)))
+        begin, worst = None, Stage.OVERDUE
+        for _, at, stage in sorted(steps):
+            if stage in _OUT:
+                begin, worst = begin or at, stage
+            elif stage is Stage.ACTIVE and begin is not None:
+                yield Detour(name, worst, begin, at)
+                begin = None
 
 
 def _changes(world: Sandbox) -> Iterator[RecordChange]:
@@ -253,7 +359,8 @@ _OMITTED: Mapping[str, set[str]] = {
     "contacts": {"handle", "account"},
     "customers": {"customer_id", "account"},
     "hosts": {"name"},
-    "orders": {"id", "account", "name", "zone", "since", "due", "retry", "registration", "renewals"},
+    "orders": {"id", "account", "name", "zone", "since", "due", "retry", "registration", "renewals"}
+    | {"last_renewal"},
     "transfers": {"name", "gaining_order", "losing_order", "charges"},
 }
 
@@ -308,8 +415,8 @@ class ChangeDescriber:
         for name, values in change.fields.items():
             if name not in _OMITTED.get(change.table, ()):
                 before, after = (self._value(name, values[side]) for side in ("before", "after"))
-                if after or change.change == "changed":
-                    yield Effect(title, name.replace("_", " "), before, after)
+                if after not in ("", OFF) or change.change == "changed":
+                    yield Effect(title, FIELDS.get(name, name.replace("_", " ")), before, after)
 
     def _title(self, change: RecordChange) -> str:
         match change.table:
@@ -330,17 +437,22 @@ class ChangeDescriber:
         return self._owners.get(change.key, _OUTSIDE) if number is None else self._accounts[number]
 
     def _value(self, name: str, value: Any) -> str:
-        """Return the value of a record's field as text, empty for None, False, 0 and empty values."""
+        """Return the value of a record's field as text, empty for None, 0 and empty values."""
         if name in ("account", "gaining", "losing"):
             return self._accounts[value] if value is not None else ""
         if name == "customer_id":
             return self._customers.get(value, str(value or ""))
         if name == "contacts" and value is not None:
-            return ", ".join(self._contacts.get(handle, handle) for handle in value.values())
-        return _text(value)
+            contacts: dict[str, str] = {
+                role: self._contacts.get(handle, handle) for role, handle in value.items()
+            }
+            if len({*contacts.values()}) == 1:
+                return next(iter(contacts.values()))
+            return ", ".join(f"{role} {contact}" for role, contact in contacts.items())
+        return OFF if value is False else _text(value)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     match value:
         case None | "" | False | [] | 0:
             return ""

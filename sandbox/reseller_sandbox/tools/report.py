@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self, TypeVar
 
 from msgspec import Struct, convert, to_builtins
 
+from reseller_sandbox.recording import open_command
 from reseller_sandbox.reports.findings import Case
+from reseller_sandbox.settings import BadSetting
+from reseller_sandbox.values.text_checks import plural
 
 
 class Report(Struct, kw_only=True):
     """A report on the runs of a whole program, or of one ``test`` in the program.
 
-    ``problem`` is the reason why the program cannot be run, empty if it can.
+    ``problem`` is the reason why the program cannot be run, empty if it can. ``part`` is the part of the runs
+    that the report has, such as 1 of 2. ``origin`` is the command with its options, without the part.
     """
 
     test: str = ""
     problem: str = ""
+    part: tuple[int, int] = (1, 1)
+    origin: str = ""
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers and the findings as JSON values. The key of the findings is ``findings``."""
@@ -48,8 +54,24 @@ class Report(Struct, kw_only=True):
             "for_merge": to_builtins(self),
         }
 
+    def not_tried(self, left: Iterable[tuple[str, str, int]]) -> Iterator[str]:
+        """Yield the lines about runs that the tool did not make.
+
+        ``left`` has them in words, with the option that makes them, and the number of runs.
+        """
+        number, parts = self.part
+        if parts > 1:
+            yield f"This is part {number} of {parts}. To join all parts, use --merge."
+        lines = [f"  {words}: {option}, {plural(count, 'run')}" for words, option, count in left if count]
+        yield from ("Not tried:", *lines) if lines else ()
+
+    @property
+    def unexplored(self) -> str:
+        """The reason why the tool tried nothing, empty if it tried something."""
+        raise NotImplementedError
+
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
+    def from_json(cls, data: Mapping[str, object]) -> Self:
         """Return the report that ``json`` wrote. Raise KeyError or ValueError for other data."""
         return convert(data["for_merge"], cls)
 
@@ -66,9 +88,39 @@ def merged(reports: Iterable[AnyReport]) -> list[AnyReport]:
     return list(whole.values())
 
 
+def require_whole(files: Sequence[tuple[str, Sequence[Report]]]) -> None:
+    """Raise ``BadSetting`` unless these files have every part of one run, each part once.
+
+    ``files`` are the names of the files, each with the reports in it.
+    """
+    first_file, first = files[0]
+    found: dict[int, str] = {}
+    for file, reports in files:
+        if not reports:
+            raise BadSetting(f"{file} has no report")
+        origin, first_origin = reports[0].origin, first[0].origin
+        if origin != first_origin:
+            raise BadSetting(f"{file} is a report of {origin!r}, but {first_file} is one of {first_origin!r}")
+        tests, known = ({report.test for report in each} for each in (reports, first))
+        if tests != known:
+            test = min(tests ^ known)
+            lacking, other = (first_file, file) if test in tests else (file, first_file)
+            words = test or "the program itself"
+            raise BadSetting(f"{lacking} has no report on {words}, but {other} has one")
+        (number, parts), whole = reports[0].part, first[0].part[1]
+        if parts != whole:
+            raise BadSetting(f"{file} is part {number}/{parts}, but {first_file} is one of {whole} parts")
+        if number in found:
+            raise BadSetting(f"{file} is part {number}/{parts} again, like {found[number]}")
+        found[number] = file
+    missing_parts = [f"{number}/{whole}" for number in range(1, whole + 1) if number not in found]
+    if missing_parts:
+        raise BadSetting(f"the reports lack part {', '.join(missing_parts)}")
+
+
 def files_of(recording: str | None, page: str | None) -> Iterator[str]:
     """Yield the lines that name the files of a finding."""
     if recording:
-        yield f"reseller-sandbox recording open {recording}"
+        yield open_command(recording)
     if page:
         yield f"page: {page}"

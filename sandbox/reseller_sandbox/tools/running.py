@@ -47,6 +47,9 @@ NO_REQUEST_SENT = (
     "token of the sandbox (RESELLER_SANDBOX_URL, …)"
 )
 
+#: The beginning of the words about a program that did not end before its timeout.
+GIVEN_UP = "given up after"
+
 #: Maximum number of bytes of a program's output that are kept, counted from the end.
 KEPT = 64 << 10
 
@@ -107,12 +110,16 @@ class Ended(Struct, frozen=True):
     def __str__(self) -> str:
         """Return the exit status, the signal or the timeout as text."""
         if self.status is None:
-            return f"given up after {self.seconds:.0f} s"
+            return f"{GIVEN_UP} {self.seconds:.0f} s"
         if self.status >= 0:
             return f"exit status {self.status}"
         with suppress(ValueError):
             return f"ended by {signal.Signals(-self.status).name}"
         return f"ended by signal {-self.status}"
+
+
+class NothingTried(BadSetting):
+    """A program gives a tool nothing to try, for example because it sends no request."""
 
 
 class BadProgram(BadSetting):
@@ -203,7 +210,7 @@ class CommandProgram:
         planned: list[int] = []  # the number of planned runs, for each test in each process
 
         def reports(job: int) -> list[AnyReport]:
-            results: list[Any] = []
+            results: list[object] = []
 
             def on_report(news: Mapping[str, Any]) -> None:
                 if done in news:
@@ -224,7 +231,8 @@ class CommandProgram:
             return [convert(result, kind) for result in results]
 
         with mapping(jobs) as map_:
-            return merged(report for each in map_(reports, range(1, jobs + 1)) for report in each)
+            whole = merged(report for each in map_(reports, range(1, jobs + 1)) for report in each)
+        return [replace(report, part=part) for report in whole]
 
     def run_with_reports(self, world: Sandbox, more: Mapping[str, str], on_report: _OnReport) -> Ended:
         """Run the command with the additional environment variables ``more``.
@@ -235,19 +243,20 @@ class CommandProgram:
         with TemporaryFile() as output, TemporaryDirectory() as folder:
             view, report = Path(folder, "view.json"), Path(folder, "told")
             report.touch()
-            child = self._begin(
-                {
-                    **os.environ,
-                    "PATH": _path(),
-                    **self.around,
-                    **world.env,
-                    **self._credentials(world),
-                    VIEW: str(view),
-                    REPORTS_FILE: str(report),
-                    **more,
-                },
-                output,
-            )
+            variables = {
+                **os.environ,
+                "PATH": _path(),
+                **self.around,
+                **world.env,
+                **self._credentials(world),
+                VIEW: str(view),
+                REPORTS_FILE: str(report),
+                **more,
+            }
+            # A signal interrupts only the main thread. Another thread starts the process, because an
+            # interrupted Popen leaves a process behind that nothing ends.
+            with ThreadPoolExecutor(1) as starter:
+                child = starter.submit(self._begin, variables, output).result()
             try:
                 with report.open("rb") as reports:
                     status = self._followed(child, reports, on_report)
@@ -334,7 +343,7 @@ def mapping(jobs: int) -> Iterator[Callable[..., Iterator[Any]]]:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _news(reports: IO[bytes]) -> Iterator[dict[str, Any]]:
+def _news(reports: IO[bytes]) -> Iterator[dict[str, object]]:
     """Yield the reports that were written since the last call, without an incomplete last line."""
     read = reports.tell()
     whole, end, _ = reports.read().rpartition(b"\n")
@@ -342,7 +351,7 @@ def _news(reports: IO[bytes]) -> Iterator[dict[str, Any]]:
     yield from map(json.loads, whole.splitlines())
 
 
-def _with_relative_paths(said: Mapping[str, Any], folder: Path) -> Any:
+def _with_relative_paths(said: Mapping[str, object], folder: Path) -> object:
     """Return a report of pytest in which the paths of the files in ``folder`` are relative."""
     absolute, relative = (json.dumps(str(path))[1:-1] for path in (folder.absolute(), folder))
     return json.loads(json.dumps(said).replace(absolute, relative))

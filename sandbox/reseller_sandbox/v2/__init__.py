@@ -14,8 +14,9 @@ def _sign(request: UnsignedRequest) -> SignedRequest:
 INTERFACE = PublicInterface(
     name="v2",
     label="v2.0",
-    # Also match paths without V or without a minor version, because some clients send them.
-    paths=r"/([Vv]?[0-9]+\.[0-9]+|[Vv]?2)(/|\Z)",
+    # Also match paths without V, without a minor version or with another word as the version, because some
+    # clients send them.
+    paths=r"/([Vv]?[0-9]+\.[0-9]+|[Vv]?2)(/|\Z)|(/(?!v3/|_)[^/]+)?/(customer|contact|domain)(/|\Z)",
     address="/V2.0",
     load=lambda: import_module("reseller_sandbox.v2.interface").V2,  # Loaded late: V2 has many modules.
     sign=_sign,

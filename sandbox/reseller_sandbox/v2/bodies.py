@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
 from marshmallow import ValidationError, fields
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.http import parse_options_header
+from werkzeug.sansio.multipart import Data, Epilogue, Field, File, MultipartDecoder
 
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.assumptions import Assumptions
+from reseller_sandbox.registry.customers import is_missing
+from reseller_sandbox.registry.model import CARD_FIELDS
+from reseller_sandbox.server.secrecy import Secrecy
 from reseller_sandbox.values.text_checks import complaint, cut, whole
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.fields import Integer, Shape, Shaped, problems, wire_fields
+from reseller_sandbox.web.fields import Integer, Shape, Shaped, empty_map, problems, wire_fields
 from reseller_sandbox.worlds import World
 
-#: The content type of a form-encoded body.
-FORM = "application/x-www-form-urlencoded"
+#: The content types of forms: encoded like a query string, and in parts, as PHP sends an array.
+FORM, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
 _LONGEST = 80
 _MOST_PAIRS = 1000
 _DEEPEST = 5
@@ -36,7 +42,7 @@ class FormText(str):
 class Number(Integer):
     """Field for an integer: a number in JSON, a string of digits in a form."""
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> int:
         if isinstance(value, FormText) and value.isascii() and value.isdigit():
             value = whole(value)
         return super()._deserialize(value, attr, data, **kwargs)
@@ -45,17 +51,18 @@ class Number(Integer):
 class AddAndDelete(fields.Field[dict[str, list[Any]]]):
     """Field for entries to add and to remove: an object with arrays under ``add`` and ``del``."""
 
-    def __init__(self, read_array: Callable[[Any], list[Any]], array: Shaped, **kwargs: Any) -> None:
+    def __init__(self, read_array: Callable[[object], list[Any]], array: Shaped, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._read_array = read_array
         properties = {"add": array, "del": array}
         least = {"minProperties": 1} if self.required else {}
         self.shape = {"type": "object", "properties": properties, "additionalProperties": False, **least}
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> dict[str, list[Any]]:  # noqa: ARG002
+    def _deserialize(self, value: Any, attr: Any, data: object, **kwargs: object) -> dict[str, list[object]]:  # noqa: ARG002
+        value = empty_map(value)
         if not isinstance(value, Mapping) or not value.keys() <= {"add", "del"}:
-            raise ValidationError("must be an object with arrays under add and del")
-        entries: dict[str, list[Any]] = {}
+            raise ValidationError("must be an object with arrays under add and del, and no other keys")
+        entries: dict[str, list[object]] = {}
         for key, listed in value.items():
             if listed in (None, []):
                 continue
@@ -68,14 +75,14 @@ class AddAndDelete(fields.Field[dict[str, list[Any]]]):
         return entries
 
 
-def read(request: RequestContext, world: World) -> dict[str, Any]:
-    """Return the object in a request's body: JSON, or a form if the assumptions allow forms.
+def read(request: RequestContext, world: World) -> dict[str, object]:
+    """Return the object in a request's body: JSON, or a form of either type if the assumptions allow forms.
 
     Raise ``unsupported_media_type`` or ``malformed_body``. JSON is accepted under any content type.
     """
     content_type = request.headers.get("Content-Type", "")
-    form = FORM in content_type.lower() and not request.body.lstrip().startswith((b"{", b"["))
-    if not form or not request.body:
+    form = next((form for form in (FORM, MULTIPART) if form in content_type.lower()), None)
+    if form is None or not request.body or request.body.lstrip().startswith((b"{", b"[")):
         return request.object
     if request.assumed_in(world).request_format == "json":
         raise Refused(
@@ -84,29 +91,38 @@ def read(request: RequestContext, world: World) -> dict[str, Any]:
             expected="Content-Type: application/json",
             setting="v2.request_format=json_or_form",
         )
-    return read_form(request.body)
+    return read_form(request.body) if form == FORM else read_multipart(request.body, content_type)
 
 
-def load(schema: Shape, body: Mapping[str, Any], assumed: Assumptions) -> dict[str, Any]:
+def load(
+    schema: Shape, body: Mapping[str, object], assumed: Assumptions, secrecy: Secrecy
+) -> dict[str, object]:
     """Read ``body`` with ``schema``, and return the values.
 
     Raise ``missing_parameter``, then ``invalid_parameter``. The refusal's fact ``field`` is the first
     invalid key in the schema's order, and ``value`` is its value.
     """
     for key in schema.required_keys(assumed):
-        if body.get(key) in (None, "", [], {}):
+        value = body.get(key)
+        if value in (None, "", [], {}) or (key in CARD_FIELDS and is_missing(value, assumed)):
             raise Refused(r.MISSING_PARAMETER, field=key)
     try:
         return dict(schema.load(body))
     except ValidationError as error:
-        messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
+        messages: dict[str, object] = error.normalized_messages()  # type: ignore[no-untyped-call]
         field = next(key for key in wire_fields(schema) if key in messages)
-        sentence = complaint([f"{path} {problem}" for path, problem in problems(messages, body)])
-        value = cut(text(body[field]), _LONGEST)
-        raise Refused(r.INVALID_PARAMETER, problems=sentence, field=field, value=value) from None
+        wrong = [f"{path} {problem}" for path, problem in problems(messages, body, secrecy)]
+        own = next(iter(problems({field: messages[field]}, body, secrecy)))
+        raise Refused(
+            r.INVALID_PARAMETER,
+            problems=complaint(wrong),
+            problem=" ".join(own),
+            field=field,
+            value=cut(text(body[field]), _LONGEST),
+        ) from None
 
 
-def text(value: Any) -> str:
+def text(value: object) -> str:
     """Return ``value`` if it is a string, or else the shortened JSON of ``value``."""
     return (
         value if isinstance(value, str) else cut(json.dumps(value, ensure_ascii=False, default=str), _LONGEST)
@@ -116,7 +132,7 @@ def text(value: Any) -> str:
 # Form-encoded bodies with PHP's notation for nested values: ``ns[add][0]=ns1.example.com``
 
 
-def read_form(body: bytes) -> dict[str, Any]:
+def read_form(body: bytes) -> dict[str, object]:
     """Return the object in a form-encoded body.
 
     Keys with brackets become objects and arrays. Raise ``malformed_body``.
@@ -129,7 +145,43 @@ def read_form(body: bytes) -> dict[str, Any]:
         raise Refused(r.MALFORMED_BODY, problem="it is not a form in UTF-8") from None
     except ValueError:
         raise Refused(r.MALFORMED_BODY, problem=f"it has more than {_MOST_PAIRS} fields") from None
-    form: dict[str, Any] = {}
+    return _form(pairs)
+
+
+def read_multipart(body: bytes, content_type: str) -> dict[str, object]:
+    """Return the object in a body of the type multipart/form-data. Raise ``malformed_body``.
+
+    Keys with brackets become objects and arrays, as in ``read_form``.
+    """
+    boundary = parse_options_header(content_type)[1].get("boundary", "")
+    decoder = MultipartDecoder(boundary.encode("latin-1", "replace"), max_parts=_MOST_PAIRS)
+    pairs: list[tuple[str, bytearray]] = []
+    try:
+        if not boundary:
+            raise ValueError
+        decoder.receive_data(body)
+        decoder.receive_data(None)
+        while not isinstance(event := decoder.next_event(), Epilogue):
+            if isinstance(event, File):
+                name = event.name[:_LONGEST]
+                raise Refused(r.MALFORMED_BODY, problem=f"the part {name!r} is a file")
+            if isinstance(event, Field):
+                pairs.append((event.name, bytearray()))
+            elif isinstance(event, Data):
+                pairs[-1][1].extend(event.data)
+        return _form([(name, text.decode("utf-8")) for name, text in pairs])
+    except UnicodeDecodeError:
+        raise Refused(r.MALFORMED_BODY, problem="it is not a form in UTF-8") from None
+    except RequestEntityTooLarge:
+        raise Refused(r.MALFORMED_BODY, problem=f"it has more than {_MOST_PAIRS} fields") from None
+    except ValueError:
+        raise Refused(
+            r.MALFORMED_BODY, problem="it is not multipart/form-data with the boundary of its Content-Type"
+        ) from None
+
+
+def _form(pairs: Iterable[tuple[str, str]]) -> dict[str, object]:
+    form: dict[str, object] = {}
     for key, value in pairs:
         _place(form, key, FormText(value))
     return {key: _arrays(value) for key, value in form.items()}
@@ -160,7 +212,7 @@ def _twice(key: str) -> Refused:
     )
 
 
-def _arrays(value: Any) -> Any:
+def _arrays(value: object) -> object:
     """Return a copy of ``value`` in which an object becomes an array if all its keys are numbers."""
     if not isinstance(value, dict):
         return value

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from marshmallow import INCLUDE, post_load
 
 from reseller_sandbox import refusals as r
-from reseller_sandbox.registry import contacts
+from reseller_sandbox.registry import contacts, registrants
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import CARD_FIELDS, Card, Contact
 from reseller_sandbox.v2 import errors
@@ -41,7 +40,7 @@ class ContactChange(card_fields(zip=StringOrInteger())):  # type: ignore[misc]
         return tuple(name for name in self.fields if name in CARD_FIELDS and name not in spared)
 
     @post_load
-    def split_extra(self, values: Mapping[str, Any], **_: Any) -> dict[str, Any]:
+    def split_extra(self, values: Mapping[str, object], **_: object) -> dict[str, object]:
         """Split ``values`` into contact details, extra parameters and the customer's id."""
         card = {name: values[name] for name in CARD_FIELDS if name in values}
         extra = {name: value for name, value in values.items() if name not in self.fields}
@@ -66,7 +65,7 @@ class ContactFound(Done):
 
 @refuses(r.INVALID_HANDLE)
 @route("v2.contact.check", "GET", _CHECK, answer=Checked())
-def check(call: Call) -> dict[str, Any]:
+def check(call: Call) -> dict[str, object]:
     """Return whether a contact can be created under a handle."""
     return done(avail=contacts.is_free(call.draft, _handle(call)))
 
@@ -81,7 +80,7 @@ def check(call: Call) -> dict[str, Any]:
     r.HANDLE_TAKEN,
 )
 @route("v2.contact.create", "POST", _ONE, body=ContactRequest(), answer=Done())
-def create(call: Call) -> dict[str, Any]:
+def create(call: Call) -> dict[str, object]:
     """Create a contact under a handle that is unused in the whole registry."""
     extra = _extra(call)
     card = Card(**call.arguments["card"])
@@ -89,31 +88,42 @@ def create(call: Call) -> dict[str, Any]:
     return done()
 
 
-@refuses(*errors.BODY, r.INVALID_HANDLE, r.CONTACT_NOT_FOUND, r.INVALID_EXTRA, r.INVALID_CONTACT)
+@refuses(
+    *errors.BODY,
+    r.INVALID_HANDLE,
+    r.CONTACT_NOT_FOUND,
+    r.INVALID_EXTRA,
+    r.INVALID_CONTACT,
+    r.LOCKED,
+    r.INSUFFICIENT_FUNDS,
+)
 @route("v2.contact.edit", "PUT", _ONE, body=ContactChange(), answer=Done())
-def edit(call: Call) -> dict[str, Any]:
-    """Change a contact. Omitted optional fields stay unchanged."""
+def edit(call: Call) -> dict[str, object]:
+    """Change a contact. Omitted optional fields stay unchanged.
+
+    A new registrant of domains costs the owner-change price of each domain.
+    """
     extra = _extra(call)
-    contacts.edit(call.draft, _own(call), call.arguments["card"], extra)
+    registrants.edit_contact(call.draft, _own(call), call.arguments["card"], extra)
     return done()
 
 
 @refuses(r.CONTACT_NOT_FOUND)
 @route("v2.contact.info", "GET", _ONE, answer=ContactFound())
-def info(call: Call) -> dict[str, Any]:
+def info(call: Call) -> dict[str, object]:
     """Return the details of a contact."""
     return done(data=_own(call, malformed=True).card)
 
 
 @refuses(r.CONTACT_NOT_FOUND, r.CONTACT_LINKED)
 @route("v2.contact.delete", "DELETE", _ONE, answer=Done())
-def delete(call: Call) -> dict[str, Any]:
+def delete(call: Call) -> dict[str, object]:
     """Delete a contact that no domain uses."""
     contacts.remove(call.draft, _own(call, malformed=True))
     return done()
 
 
-def _extra(call: Call) -> dict[str, Any]:
+def _extra(call: Call) -> dict[str, object]:
     """Return the extra parameters of a request, without keys that repeat the contact's handle."""
     repeated = set(_OWN_HANDLE) - dict(call.draft.state.contact_params).keys()
     return {key: value for key, value in call.arguments["extra"].items() if key not in repeated}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from marshmallow import fields, post_load, validate
 
 from reseller_sandbox import refusals as r
@@ -47,7 +45,7 @@ class CustomerRequest(_FIELDS):  # type: ignore[misc,valid-type]
                 return tuple(wire_fields(self))
 
     @post_load
-    def write_zip_as_string(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def write_zip_as_string(self, values: dict[str, object], **_: object) -> dict[str, object]:
         """Return ``values`` with the postal code as a string."""
         return {**values, "zip": str(values["zip"])} if "zip" in values else values
 
@@ -60,6 +58,10 @@ class CustomerChange(CustomerRequest):
     def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
         """Return no keys. The operation checks for ``customer_id`` or ``mail`` itself."""
         return ()
+
+    def naming_keys(self, assumed: Assumptions) -> tuple[str, ...]:
+        """Return the key that the assumption ``v2.customer_edit.by`` chooses."""
+        return (assumed.customer_edit_by,)
 
 
 class CustomerId(Shape):
@@ -99,15 +101,23 @@ class CustomerFound(Shape):
 
 @refuses(*errors.BODY, r.INVALID_CONTACT, r.MAIL_TAKEN)
 @route("v2.customer.create", "POST", _ALL, body=CustomerRequest(), answer=Created())
-def create(call: Call) -> dict[str, Any]:
+def create(call: Call) -> dict[str, object]:
     """Add a customer. No other customer of the account may have the same mail address."""
     customer = customers.create(call.draft, call.account, call.arguments)
     return done(data={"customer_id": customer.customer_id})
 
 
-@refuses(*errors.BODY, *_FOUND, r.INVALID_CONTACT, r.MAIL_TAKEN)
+@refuses(
+    r.UNSUPPORTED_MEDIA_TYPE,
+    r.MALFORMED_BODY,
+    r.INVALID_PARAMETER,
+    r.MISSING_PARAMETER,
+    *_FOUND,
+    r.INVALID_CONTACT,
+    r.MAIL_TAKEN,
+)
 @route("v2.customer.edit", "PUT", _ALL, _ONE, body=CustomerChange(), answer=Done())
-def edit(call: Call) -> dict[str, Any]:
+def edit(call: Call) -> dict[str, object]:
     """Change the customer with an id or a mail address. Omitted fields stay unchanged."""
     customers.edit(call.draft, call.account, _meant(call), call.arguments)
     return done()
@@ -125,7 +135,7 @@ def _meant(call: Call) -> Customer:
 
 @refuses(*_FOUND)
 @route("v2.customer.info", "GET", _ONE, answer=CustomerFound())
-def info(call: Call) -> dict[str, Any]:
+def info(call: Call) -> dict[str, object]:
     """Return a customer, with the number of active orders of this customer.
 
     A postal code that is not a number is shown as 0.
@@ -143,7 +153,7 @@ def info(call: Call) -> dict[str, Any]:
 
 @refuses(*_FOUND, r.CUSTOMER_HAS_ORDERS)
 @route("v2.customer.delete", "DELETE", _ONE, answer=DoneWithMessage())
-def delete(call: Call) -> dict[str, Any]:
+def delete(call: Call) -> dict[str, object]:
     """Delete a customer that has no active orders."""
     customers.delete(call.draft, _requested(call))
     return done(msg="The customer is deleted")

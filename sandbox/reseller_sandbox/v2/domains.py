@@ -13,7 +13,7 @@ from reseller_sandbox.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.registry import orders, purchases
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import ROLES, Flag, Order, Purpose, Stage
-from reseller_sandbox.registry.zones import parse_name
+from reseller_sandbox.registry.zones import parse_name, require_in_service
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import AddAndDelete, Number, text
 from reseller_sandbox.v2.shapes import (
@@ -29,7 +29,7 @@ from reseller_sandbox.v2.shapes import (
     requested_servers,
     reseller_customer,
 )
-from reseller_sandbox.values.clock import parse_instant
+from reseller_sandbox.values.clock import local_date, parse_date
 from reseller_sandbox.values.text_checks import shortened
 from reseller_sandbox.web.fields import Array, InnerObject, Shape, Shaped, SpacedInstant, String, Years
 from reseller_sandbox.web.interface import Call, refuses, route
@@ -53,14 +53,15 @@ class NameChecked(Done):
     avail = Either()
 
 
-@refuses(r.INVALID_NAME, r.ZONE_NOT_SUPPORTED)
+@refuses(r.INVALID_NAME, r.ZONE_NOT_SUPPORTED, r.ZONE_OUT_OF_SERVICE)
 @route("v2.domain.check", "GET", f"{NAME_PATH}/check", answer=NameChecked())
-def check(call: Call) -> dict[str, Any]:
+def check(call: Call) -> dict[str, object]:
     """Return whether a domain can be registered.
 
     Reserved domains are unavailable. Premium domains are unavailable if the assumptions refuse them.
     """
     availability = purchases.availability(call.draft, parse_name(call.arguments["domain_name"]))
+    require_in_service(availability.zone)
     free = not (availability.taken or availability.reserved)
     if free and availability.premium is not None:
         free = call.assumed.premium_names == "charged"
@@ -81,7 +82,7 @@ class Delegation(fields.Field[list[str]]):
         "oneOf": [{"type": "object", "properties": {"array": _SERVERS}, "required": ["array"]}, _SERVERS]
     }
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> list[str]:  # noqa: ARG002
+    def _deserialize(self, value: object, attr: Any, data: object, **kwargs: object) -> list[str]:  # noqa: ARG002
         servers = requested_servers(value.get("array") if isinstance(value, Mapping) else value)
         if not servers:
             raise Refused(MISSING_PARAMETER, field="ns")
@@ -107,7 +108,7 @@ class RegistrationRequest(Shape):
         return (world.assumptions.license,)
 
     @post_load
-    def split_requirements(self, values: Mapping[str, Any], **_: Any) -> dict[str, Any]:
+    def split_requirements(self, values: Mapping[str, object], **_: object) -> dict[str, object]:
         """Move all unknown keys of ``values`` to ``requirements``, the parameters of the registry."""
         arguments = {name: value for name, value in values.items() if name in self.fields}
         requirements = {name: text(value) for name, value in values.items() if name not in self.fields}
@@ -138,9 +139,9 @@ class RegistrationRequest(Shape):
     answer=Done(),
     orders=Purpose.REGISTRATION,
 )
-def register(call: Call) -> dict[str, Any]:
+def register(call: Call) -> dict[str, object]:
     """Register a domain. The price is charged to the balance."""
-    purchases.register(
+    placed = purchases.register(
         call.draft,
         call.account,
         purchases.Registration(
@@ -153,6 +154,10 @@ def register(call: Call) -> dict[str, Any]:
             cost=purchases.ANY_PRICE,
         ),
     )
+    requirements = call.arguments["requirements"]
+    if requirements and not placed.order.license and call.assumed.license in requirements:
+        reason = f"the zone {placed.order.zone} requires no licence"
+        call.ignore(call.assumed.license, reason, contradicted=False)
     return done()
 
 
@@ -201,15 +206,15 @@ class DomainFound(Domain):
 
 @refuses(*FOUND)
 @route("v2.domain.info", "GET", NAME_PATH, answer=DomainFound())
-def info(call: Call) -> dict[str, Any]:
+def info(call: Call) -> dict[str, object]:
     """Return a domain with its contacts, dates, name servers and status."""
     order = own_order(call)
     spelling = call.arguments["domain_name"]
     handles = {CONTACT_KEYS[role]: getattr(order.contacts, role) for role in ROLES}
     domain = {
         **handles,
-        "date_created": order.created,
-        "date_end": order.expires,
+        "date_created": call.local(order.created),
+        "date_end": call.local(order.expires),
         "ns": [render_name(call, server, spelling) for server in order.nameservers],
         "status": status(call, order),
     }
@@ -225,7 +230,7 @@ def status(call: Call, order: Order) -> str:
 
 @refuses(*FOUND, r.WRONG_STATE, r.TRANSFER_PENDING, r.LOCKED, r.HOST_IN_USE)
 @route("v2.domain.delete", "DELETE", NAME_PATH, answer=Done())
-def delete(call: Call) -> dict[str, Any]:
+def delete(call: Call) -> dict[str, object]:
     """Delete a domain.
 
     In the add grace period after the registration, the domain is deleted immediately, and the account gets
@@ -256,7 +261,7 @@ class Changes(Shape):
     ns = AddAndDelete(requested_servers, {"type": "array", "items": {"type": "string"}})
 
     @post_load
-    def require_change(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def require_change(self, values: dict[str, object], **_: object) -> dict[str, object]:
         """Return ``values``. Refuse a body without any change."""
         if all(value == {} for value in values.values()):
             raise Refused(MISSING_PARAMETER, field="client_*, contact_* or ns")
@@ -275,7 +280,7 @@ class Changes(Shape):
     r.INSUFFICIENT_FUNDS,
 )
 @route("v2.domain.edit", "PUT", NAME_PATH, body=Changes(), answer=Done())
-def edit(call: Call) -> dict[str, Any]:
+def edit(call: Call) -> dict[str, object]:
     """Change the statuses, contacts and name servers of a domain. The sandbox makes all changes or none.
 
     The zone may charge a fee for a new registrant. The status ``client_update_prohibited``
@@ -304,19 +309,12 @@ class RenewalRequest(Shape):
     period = Number(required=True, metadata=Years.shape)
 
     @post_load
-    def parse_expiry(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Return ``values`` with the present expiry as a calendar date."""
+    def parse_expiry(self, values: dict[str, Any], **_: object) -> dict[str, object]:
+        """Return ``values`` with the present expiry as a date and time, with a zone only if it has one."""
         try:
-            return {**values, "current_expiry_date": _calendar_date(values["current_expiry_date"])}
+            return {**values, "current_expiry_date": parse_date(values["current_expiry_date"])}
         except ValueError:
             raise ValidationError({"current_expiry_date": ["must be a date"]}) from None
-
-
-def _calendar_date(value: object) -> date:
-    """Return the date of a string with a date or an instant. Raise ValueError for other values."""
-    if not isinstance(value, str):
-        raise ValueError
-    return parse_instant(value).date()
 
 
 class Renewal(Shape):
@@ -354,7 +352,7 @@ class Renewed(Done):
     orders=Purpose.RENEWAL,
     guard="current_expiry_date",
 )
-def renew(call: Call) -> dict[str, Any]:
+def renew(call: Call) -> dict[str, object]:
     """Renew a domain for a number of years. The request must contain the current expiry date.
 
     The request can also contain the new expiry date, which must then be correct.
@@ -366,7 +364,7 @@ def renew(call: Call) -> dict[str, Any]:
             order,
             call.arguments["period"],
             purchases.ANY_PRICE,
-            expected=call.arguments["current_expiry_date"],
+            expected=local_date(call.arguments["current_expiry_date"], call.assumed.time_zone),
             end=end,
         )
     except Refused as refused:
@@ -375,15 +373,18 @@ def renew(call: Call) -> dict[str, Any]:
             raise Refused(refused.rule, **facts) from None
         raise
     name = render_name(call, placed.order.name, call.arguments["domain_name"])
-    return done(data={"date_end": placed.order.expires, "domain": name})
+    return done(data={"date_end": call.local(placed.order.expires), "domain": name})
 
 
 def _expected_end(call: Call) -> date | None:
     date_end = call.arguments.get("date_end")
-    if date_end in (None, "") or call.assumed.renew_date_end == "ignored":
+    if date_end in (None, ""):
+        return None
+    if call.assumed.renew_date_end == "ignored":
+        call.ignore("date_end", "v2.renew.date_end=ignored", contradicted=False)
         return None
     try:
-        return _calendar_date(date_end)
+        return local_date(parse_date(date_end if isinstance(date_end, str) else ""), call.assumed.time_zone)
     except ValueError:
         raise Refused(
             r.INVALID_PARAMETER,
@@ -403,7 +404,7 @@ def _maximum(call: Call, order: Order, refused: Refused) -> object:
 
 @refuses(r.INVALID_PARAMETER, *FOUND, r.WRONG_STATE, r.ZONE_OUT_OF_SERVICE, r.INSUFFICIENT_FUNDS)
 @route("v2.domain.restore", "PUT", f"{NAME_PATH}/restore", answer=Done(), orders=Purpose.RESTORE)
-def restore(call: Call) -> dict[str, Any]:
+def restore(call: Call) -> dict[str, object]:
     """Restore a domain from redemption. The price is charged to the balance."""
     purchases.restore(call.draft, own_order(call))
     return done()

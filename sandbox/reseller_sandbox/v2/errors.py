@@ -22,6 +22,8 @@ _LONGEST = 120
 WORDING = Wording(
     {
         Term.YEARS: "period",
+        Term.EXPIRY: "current_expiry_date",
+        Term.END: "date_end",
         Term.AGREED_PRICE: "purchaseCost (in v3 alone)",
         Term.NAMESERVERS: "ns",
         Term.ADDRESSES: "ip",
@@ -44,8 +46,7 @@ WORDING = Wording(
         Action.SET_AUTORENEW: "enableAutorenew in v3",
         Action.SET_AUTH_CODE: "setAuthcode in v3",
         Action.READ_AUTH_CODE: "getAuthcode in v3",
-    },
-    lacks=frozenset({Action.SET_AUTORENEW, Action.SET_AUTH_CODE, Action.READ_AUTH_CODE}),
+    }
 )
 
 
@@ -197,6 +198,9 @@ _HOST: ErrorMappings = {
     (r.INVALID_PARAMETER, "host_name"): ErrorMapping(OBJECT_NOT_FOUND, "value"),
 }
 
+#: For a parameter of the wrong type. No documented error is about types, so the placeholder has the problem.
+_WRONG_TYPE = ErrorMapping(NOT_ENOUGH, "problem", stand_in="problems")
+
 #: The errors that replace ``DEFAULTS`` in single operations.
 EXCEPTIONS: Mapping[str, ErrorMappings] = {
     "v2.customer.create": _CUSTOMER,
@@ -214,6 +218,7 @@ EXCEPTIONS: Mapping[str, ErrorMappings] = {
     "v2.contact.edit": {
         **_all(ErrorMapping(INVALID_PARAM), r.INVALID_PARAMETER, r.INVALID_CONTACT),
         **_all(ErrorMapping(INVALID_PARAM), r.INVALID_HANDLE, r.INVALID_EXTRA),
+        **_all(ErrorMapping(INVALID_PARAM), r.LOCKED, r.INSUFFICIENT_FUNDS),
         r.CONTACT_NOT_FOUND: ErrorMapping(ID_NOT_FOUND),
     },
     "v2.contact.info": {r.CONTACT_NOT_FOUND: ErrorMapping(ID_NOT_FOUND)},
@@ -222,7 +227,7 @@ EXCEPTIONS: Mapping[str, ErrorMappings] = {
         **_OTHER_NAME,
         r.INVALID_PARAMETER: ErrorMapping(INVALID_ID),  # contact_* and customer_id
         (r.INVALID_PARAMETER, "ns"): ErrorMapping(NS, "value"),
-        (r.INVALID_PARAMETER, "period"): ErrorMapping(NOT_ENOUGH, "field"),
+        (r.INVALID_PARAMETER, "period"): _WRONG_TYPE,
     },
     "v2.domain.edit": {
         **_OTHER_NAME,
@@ -242,7 +247,7 @@ EXCEPTIONS: Mapping[str, ErrorMappings] = {
         (r.INVALID_PARAMETER, "date_end"): ErrorMapping(EXPIRY_DATE),
         r.PERIOD_TOO_LONG: ErrorMapping(MAXIMUM, "maximum", stand_in="limit"),
         r.PREMIUM_NOT_TAKEN: ErrorMapping(ORDER_STATUS),
-        (r.INVALID_PARAMETER, "period"): ErrorMapping(NOT_ENOUGH, "field"),
+        (r.INVALID_PARAMETER, "period"): _WRONG_TYPE,
     },
     "v2.domain.restore": {**_OTHER_NAME, **_ONLY_INVALID_ID},
     # The documented errors of a transfer request describe only an invalid domain or code.
@@ -251,14 +256,14 @@ EXCEPTIONS: Mapping[str, ErrorMappings] = {
         **_all(ErrorMapping(TRANSFER_CODE), r.MISSING_PARAMETER, (r.INVALID_PARAMETER, "transfer_code")),
         **_all(ErrorMapping(INVALID_ID), (r.INVALID_PARAMETER, "customer_id"), r.NOT_REGISTERED),
         **_all(ErrorMapping(INVALID_ID), r.PREMIUM_NOT_TAKEN, r.ALREADY_YOURS, r.WRONG_STATE),
-        **_all(ErrorMapping(INVALID_ID), r.TRANSFER_PENDING, r.LOCKED, r.TOO_YOUNG),
+        **_all(ErrorMapping(INVALID_ID), r.TRANSFER_PENDING, r.LOCKED, r.TOO_YOUNG, r.REGISTRANT_CHANGED),
     },
     "v2.transfer.status": _TRANSFER,
     "v2.transfer.cancel": _TRANSFER,
     "v2.transfer.approve": {**_OTHER_NAME, **_TRANSFER},
     "v2.transfer.reject": {**_OTHER_NAME, **_TRANSFER},
     "v2.host.check": _HOST,
-    "v2.host.create": {**_HOST, r.INVALID_PARAMETER: ErrorMapping(NOT_ENOUGH, "field")},
+    "v2.host.create": {**_HOST, r.INVALID_PARAMETER: _WRONG_TYPE},
     # "Not enough parameter" is documented only for create. In edit, a missing address gets the error for an
     # unknown type of address.
     "v2.host.edit": {

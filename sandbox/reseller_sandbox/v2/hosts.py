@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from marshmallow import ValidationError, fields
 
@@ -23,7 +23,7 @@ _ONE = f"{NAME_PATH}/host/{{host_name}}"
 _READ = (*FOUND, r.HOSTS_NOT_SUPPORTED, r.WRONG_STATE)
 
 
-def _address(entry: Any) -> TypedAddress:
+def _address(entry: object) -> TypedAddress:
     """Read an address: an object or ``type=>v4,ip=>192.0.2.1``. A missing part becomes ""."""
     if isinstance(entry, str) and "=>" in entry:
         entry = dict(part.strip().split("=>", 1) for part in entry.split(",", 1) if "=>" in part)
@@ -33,7 +33,7 @@ def _address(entry: Any) -> TypedAddress:
     return TypedAddress("" if type_ is None else text(type_), "" if ip is None else text(ip))
 
 
-def _addresses(value: Any) -> list[TypedAddress]:
+def _addresses(value: object) -> list[TypedAddress]:
     if not isinstance(value, list):
         raise ValidationError("must be an array of addresses")
     return [_address(entry) for entry in value]
@@ -59,7 +59,7 @@ class Addresses(fields.Field[list[TypedAddress]]):
 
     shape: ClassVar[Shaped] = _ENTRIES
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> list[TypedAddress]:  # noqa: ARG002
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> list[TypedAddress]:  # noqa: ARG002
         addresses = _addresses(value)
         for address in addresses:
             for key, part in address._asdict().items():
@@ -95,7 +95,7 @@ class HostFound(Done):
 
 @refuses(*_READ, r.INVALID_HOSTNAME)
 @route("v2.host.check", "GET", f"{_ONE}/check", answer=Checked())
-def check(call: Call) -> dict[str, Any]:
+def check(call: Call) -> dict[str, object]:
     """Return whether a host can be created below a domain."""
     order = _order(call, Action.CHECK_HOST)
     return done(avail=hosts.parse_host(order.name, call.arguments["host_name"]) not in call.draft.state.hosts)
@@ -103,7 +103,7 @@ def check(call: Call) -> dict[str, Any]:
 
 @refuses(*errors.BODY, *_READ, r.LOCKED, r.INVALID_HOSTNAME, r.UNKNOWN_IP_TYPE, r.INVALID_IP, r.HOST_EXISTS)
 @route("v2.host.create", "POST", _ONE, body=HostRequest(), answer=Done())
-def create(call: Call) -> dict[str, Any]:
+def create(call: Call) -> dict[str, object]:
     """Add a host below a domain."""
     order = _order(call, Action.CHANGE_HOSTS)
     name = hosts.parse_host(order.name, call.arguments["host_name"])
@@ -115,7 +115,7 @@ def create(call: Call) -> dict[str, Any]:
     *errors.BODY, *_READ, r.LOCKED, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND, r.UNKNOWN_IP_TYPE, r.INVALID_IP
 )
 @route("v2.host.edit", "PUT", _ONE, body=HostChange(), answer=Done())
-def edit(call: Call) -> dict[str, Any]:
+def edit(call: Call) -> dict[str, object]:
     """Add and remove addresses of a host. At least one address must remain."""
     order = _order(call, Action.CHANGE_HOSTS)
     changes = call.arguments["ip"]
@@ -126,7 +126,7 @@ def edit(call: Call) -> dict[str, Any]:
 
 @refuses(*FOUND, r.WRONG_STATE, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND)
 @route("v2.host.info", "GET", _ONE, answer=HostFound())
-def info(call: Call) -> dict[str, Any]:
+def info(call: Call) -> dict[str, object]:
     """Return a host with its addresses."""
     order = own_order(call)
     require(call.draft, order, Action.READ_HOSTS)
@@ -136,7 +136,7 @@ def info(call: Call) -> dict[str, Any]:
 
 @refuses(*FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND, r.HOST_IN_USE)
 @route("v2.host.delete", "DELETE", _ONE, answer=Done())
-def delete(call: Call) -> dict[str, Any]:
+def delete(call: Call) -> dict[str, object]:
     """Delete a host that no domain uses as a name server."""
     order = own_order(call)
     require(call.draft, order, Action.CHANGE_HOSTS)

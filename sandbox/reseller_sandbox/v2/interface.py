@@ -17,8 +17,8 @@ from reseller_sandbox.web.access_control import HEADER as CONTROL_HEADER
 from reseller_sandbox.web.application import VERSION
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.errors import ErrorEntry
-from reseller_sandbox.web.fields import Shape, load
-from reseller_sandbox.web.headers import HEADERS, header_value
+from reseller_sandbox.web.fields import is_shape, load
+from reseller_sandbox.web.headers import REFUSAL, refusal_value
 from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoints_of
 from reseller_sandbox.web.reading import note_ignored, require_consistent
 from reseller_sandbox.worlds import World
@@ -29,8 +29,6 @@ _HEADER = "X-Auth-Token"
 #: Words in the names of headers that a client may use for a token by mistake.
 _ALIKE = ("token", "auth")
 _MOST_ALIKE = 3
-
-_REFUSAL = "X-Sandbox-Refusal"
 
 _VERSION_PATH = re.compile(f"/{VERSION}(/|$)")
 
@@ -44,7 +42,6 @@ class V2(Interface):
     common: tuple[Rule, ...] = (*Interface.common, r.VERSION_NOT_SERVED, r.TOKEN_MISSING, r.UNKNOWN_TOKEN)
     wording = errors.WORDING
     placeholders = Placeholders()
-    headers: Mapping[str, str] = {**HEADERS, _REFUSAL: "In v2.0, the code of the refusal, and its message."}
     error_shape: Mapping[str, object] = {
         "type": "object",
         "properties": {"code": {"type": "integer"}, "msg": {"type": "string"}, "status": {"type": "boolean"}},
@@ -115,16 +112,16 @@ class V2(Interface):
 
     def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:
         """Return the values of the body and of the placeholders in the path."""
-        arguments: dict[str, Any] = {}
+        arguments: dict[str, object] = {}
         schemas = endpoint.schemas
-        schema = schemas.body if isinstance(schemas.body, Shape) else None
+        schema = schemas.body if is_shape(schemas.body) else None
         body = bodies.read(request, world) if schema is not None else request.object_if_any
         note_ignored(endpoint, request, world, body)
         if schema is not None:
-            arguments = bodies.load(schema, body, request.assumed_in(world))
+            arguments = bodies.load(schema, body, request.assumed_in(world), world.secrecy)
         require_consistent(endpoint, request, world, body)
         arguments |= request.path_arguments
-        return arguments | (load(schemas.path, request.path_arguments) if schemas.path is not None else {})
+        return arguments | load(schemas.path, request.path_arguments, world.secrecy)
 
     def refuse(self, request: RequestContext, refused: Refused) -> Answer:
         """Return the response to a refusal: ``code``, ``msg`` and ``status``.
@@ -133,7 +130,7 @@ class V2(Interface):
         than the documented message.
         """
         self.require_declared(request, refused)
-        request.headers_out[_REFUSAL] = header_value(str(refused))
+        request.headers_out[REFUSAL] = refusal_value(refused)
         return self._error(request, errors.answer(request.operation, refused))
 
     def inject(self, request: RequestContext, error: str, facts: Mapping[str, object]) -> Answer:
@@ -153,6 +150,10 @@ class V2(Interface):
         status = 200 if assumed.v2_http_status == "always_200" else code
         return Answer(status, {"code": code, "msg": message, "status": quirk}, error=name)
 
+    def name_form(self, request: RequestContext) -> str:
+        """Return the form of names that ``v2.names.form`` chooses."""
+        return self.assumed(request).v2_name_form
+
     @classmethod
     def known_errors(cls) -> frozenset[str]:
         """Return the messages of the documented errors, and the codes of all rules."""
@@ -169,7 +170,8 @@ class V2(Interface):
 
     def content_types(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the content types of bodies that the assumptions accept."""
-        return ("application/json", *((bodies.FORM,) if assumed.request_format == "json_or_form" else ()))
+        forms = (bodies.FORM, bodies.MULTIPART) if assumed.request_format == "json_or_form" else ()
+        return ("application/json", *forms)
 
     def security(self, assumed: Assumptions) -> Mapping[str, str]:
         """Return the first header in which the assumptions accept a token."""

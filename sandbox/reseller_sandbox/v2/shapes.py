@@ -35,7 +35,7 @@ class Version(String):
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
         """Return the versions that the assumption ``v2.versions`` serves."""
-        return {"enum": [version.upper() for version in assumed.versions]}
+        return {"enum": [form for version in assumed.versions for form in (version.upper(), version.lower())]}
 
 
 class Placeholders(Shape):
@@ -64,13 +64,13 @@ class Checked(Done):
     avail = Boolean()
 
 
-def card_fields(**more: fields.Field[Any]) -> Any:
+def card_fields(**more: fields.Field[Any]) -> object:
     """Return a schema with the fields of contact details and ``more``, in alphabetical order."""
     details = {name: ContactString(any_phone=name in ("fax", "phone")) for name in CARD_FIELDS}
     return Shape.from_dict(dict(sorted({**details, **more}.items())))
 
 
-def done(**more: Any) -> dict[str, Any]:
+def done(**more: object) -> dict[str, Any]:
     """Return the envelope of a successful response, with the keys ``more``."""
     return {"code": 200, "status": True, **more}
 
@@ -92,7 +92,7 @@ def reseller_customer(call: Call) -> int | None:
     customer_id: int | None = call.arguments.get("customer_id")
     if customer_id is None or call.account.reseller:
         return customer_id
-    call.ignored.append("customer_id")
+    call.ignore("customer_id", "the account is not a reseller's", contradicted=True)
     return None
 
 
@@ -101,7 +101,7 @@ def requested_handles(arguments: Mapping[str, Any]) -> dict[str, str]:
     return {role: arguments[key] for role, key in CONTACT_KEYS.items() if key in arguments}
 
 
-def requested_servers(value: Any) -> list[str]:
+def requested_servers(value: object) -> list[str]:
     """Return the entries of an array of name servers as text."""
     if not isinstance(value, list):
         raise ValidationError("must be an array of strings")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import Rule
@@ -75,12 +74,13 @@ class Standing(Done):
     r.TRANSFER_PENDING,
     r.LOCKED,
     r.TOO_YOUNG,
+    r.REGISTRANT_CHANGED,
     r.WRONG_AUTH_CODE,
     r.PREMIUM_NOT_TAKEN,
     r.INSUFFICIENT_FUNDS,
 )
 @route("v2.transfer.request", "POST", _ONE, body=TransferRequest(), answer=Done(), orders=Purpose.TRANSFER)
-def request(call: Call) -> dict[str, Any]:
+def request(call: Call) -> dict[str, object]:
     """Request the transfer of a domain from another registrar. The price is charged immediately."""
     purchase = transfers.TransferRequest(
         name=_name(call),
@@ -94,7 +94,7 @@ def request(call: Call) -> dict[str, Any]:
 
 @refuses(*_KNOWN)
 @route("v2.transfer.status", "GET", _ONE, answer=Standing())
-def status(call: Call) -> dict[str, Any]:
+def status(call: Call) -> dict[str, object]:
     """Return the status of a domain's latest transfer. The account must be a party to this transfer."""
     transfer = transfers.latest(call.draft, call.account, _name(call))
     plain = call.assumed.transfer_status == "plain"
@@ -102,24 +102,24 @@ def status(call: Call) -> dict[str, Any]:
 
 
 @_decision("cancel", "DELETE", _ONE)
-def cancel(call: Call) -> dict[str, Any]:
+def cancel(call: Call) -> dict[str, object]:
     """Cancel your request to transfer a domain from another registrar. The price is refunded."""
     return _decide(call, transfers.cancel)
 
 
 @_decision("approve", "PUT", f"{_ONE}/approve", r.INVALID_PARAMETER)
-def approve(call: Call) -> dict[str, Any]:
+def approve(call: Call) -> dict[str, object]:
     """Approve another registrar's request to transfer your domain."""
     return _decide(call, transfers.approve)
 
 
 @_decision("reject", "PUT", f"{_ONE}/reject", r.INVALID_PARAMETER)
-def reject(call: Call) -> dict[str, Any]:
+def reject(call: Call) -> dict[str, object]:
     """Reject another registrar's request to transfer your domain."""
     return _decide(call, transfers.reject)
 
 
-def _decide(call: Call, decide: Callable[[Draft, Account, str], Transfer]) -> dict[str, Any]:
+def _decide(call: Call, decide: Callable[[Draft, Account, str], Transfer]) -> dict[str, object]:
     decide(call.draft, call.account, _name(call))
     return done()
 

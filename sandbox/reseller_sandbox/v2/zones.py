@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import fields
 
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.model import Promotion, Zone
+from reseller_sandbox.registry.model import ZONE_TYPES, Promotion, Zone
 from reseller_sandbox.v2.shapes import Done, done, render_name
 from reseller_sandbox.web.fields import (
     Array,
@@ -45,7 +45,7 @@ class ActionEnd(SpacedInstant):
             return {"type": "string", "pattern": f"^({self.written})?$"}
         return {**SpacedInstant.shape, "type": _type("string", assumed)}
 
-    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str | None:
+    def _serialize(self, value: object, attr: object, obj: Any, **kwargs: object) -> str | None:
         return "" if value == "" else super()._serialize(value, attr, obj, **kwargs)
 
 
@@ -88,7 +88,7 @@ class ZoneShown(Shape):
 class OneOrMany(Array):
     """Field for an array, or for one of its elements alone."""
 
-    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+    def _serialize(self, value: Any, attr: Any, obj: object, **kwargs: object) -> Any:
         if isinstance(value, list):
             return super()._serialize(value, attr, obj, **kwargs)
         return self.inner._serialize(value, attr, obj, **kwargs)
@@ -129,8 +129,13 @@ class Zones(Done):
     answer=Zones(),
 )
 def zones(call: Call) -> dict[str, Any]:
-    """Return the zones of a type, or all zones, sorted by name. For an unknown type, return no zones."""
+    """Return the zones of a type, or all zones, sorted by name.
+
+    For an unknown type, return no zones. The response header X-Sandbox-Ignored then names the types.
+    """
     arguments, state = call.arguments, call.draft.state
+    if "type" in arguments and arguments["type"] not in ZONE_TYPES:
+        call.ignore("type", f"the types are {' '.join(ZONE_TYPES)}", contradicted=True)
     of_type = [
         state.zones[name]
         for name in sorted(state.zones)
@@ -144,7 +149,7 @@ def zones(call: Call) -> dict[str, Any]:
     return done(data=listed)
 
 
-def _shown(call: Call, zone: Zone) -> dict[str, Any]:
+def _shown(call: Call, zone: Zone) -> dict[str, object]:
     return {
         "zone": render_name(call, zone.name),
         "idn_avail": zone.idn,
@@ -160,10 +165,10 @@ def _shown(call: Call, zone: Zone) -> dict[str, Any]:
     }
 
 
-def _promotion(call: Call, word: str, promotion: Promotion | None, regular: Decimal) -> dict[str, Any]:
+def _promotion(call: Call, word: str, promotion: Promotion | None, regular: Decimal) -> dict[str, object]:
     end, price = f"date_end_{word}_action", f"price_{word}_action"
     if promotion is not None:
-        return {end: promotion.until, price: promotion.price}
+        return {end: call.local(promotion.until), price: promotion.price}
     if call.assumed.no_promotion == "omitted":
         return {}
     return {end: "", price: regular} if call.assumed.no_promotion == "regular" else {end: None, price: None}

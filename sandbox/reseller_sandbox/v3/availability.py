@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import TOO_MANY_NAMES, Refused
 from reseller_sandbox.registry import purchases
 from reseller_sandbox.registry.assumptions import Assumptions
+from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v3.shapes import BODY, render_name
 from reseller_sandbox.values.money import NOTHING
-from reseller_sandbox.values.names import BadName, normalise
 from reseller_sandbox.web.fields import Amount, Array, Boolean, InnerObject, Shape, Shaped, String
 from reseller_sandbox.web.interface import Call, refuses, route
 
@@ -70,7 +68,7 @@ class Availabilities(Shape):
     answer=Availabilities(),
     only_reads=True,
 )
-def check_availability(call: Call) -> dict[str, Any]:
+def check_availability(call: Call) -> dict[str, object]:
     """Return whether domains can be registered.
 
     For an unavailable domain, the prices and periods in the result may be 0.
@@ -81,12 +79,11 @@ def check_availability(call: Call) -> dict[str, Any]:
     return {"results": [_availability(call, text) for text in names]}
 
 
-def _availability(call: Call, text: str) -> dict[str, Any]:
+def _availability(call: Call, text: str) -> dict[str, object]:
     try:
-        availability = purchases.availability(call.draft, normalise(text))
-    except BadName:
-        return _result(text, call.assumed.availability_invalid)
+        availability = purchases.availability(call.draft, parse_name(text))
     except Refused as refused:
+        call.refused.append(refused)
         unsupported = refused.rule is r.ZONE_NOT_SUPPORTED
         word = call.assumed.availability_unsupported if unsupported else call.assumed.availability_invalid
         return _result(text, word)
@@ -95,7 +92,7 @@ def _availability(call: Call, text: str) -> dict[str, Any]:
     )
 
 
-def _result(name: str, status: str, availability: purchases.Availability | None = None) -> dict[str, Any]:
+def _result(name: str, status: str, availability: purchases.Availability | None = None) -> dict[str, object]:
     """Return the nine fields of a name's result. Without ``availability``, prices and terms are 0."""
     sdn, _, tld = name.partition(".")
     return {

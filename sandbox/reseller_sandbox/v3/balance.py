@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from reseller_sandbox.v3.shapes import identifier, number
 from reseller_sandbox.web.fields import Amount, Shape, SpacedInstant, String
 from reseller_sandbox.web.interface import Call, route
@@ -19,12 +17,12 @@ class Balance(Shape):
 
 
 @route("v3.balance", "GET", "/v3/balance", answer=Balance(many=True))
-def read_balance(call: Call) -> list[dict[str, Any]]:
+def read_balance(call: Call) -> list[dict[str, object]]:
     """Return the balance, as an array with one object."""
     return [
         {
             "client_id": number(call, call.account.client_id),
-            "serverTime": call.draft.now,
+            "serverTime": call.local(call.draft.now),
             "balance": call.account.balance,
             "currency": call.account.currency,
         }

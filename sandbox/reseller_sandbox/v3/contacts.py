@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from marshmallow import ValidationError
 
 from reseller_sandbox import refusals as r
@@ -27,7 +25,7 @@ from reseller_sandbox.web.fields import InnerObject, Shape, String
 from reseller_sandbox.web.interface import Call, refuses, route
 
 
-def _some(contacts: dict[str, Any]) -> None:
+def _some(contacts: dict[str, object]) -> None:
     if not contacts:
         roles = ", ".join(WIRE_NAMES[role] for role in ROLES)
         raise ValidationError(f"must have at least one of {roles}")
@@ -67,7 +65,7 @@ class ContactsSet(Envelope):
     body=RolesRequest(),
     answer=ContactsSet(),
 )
-def set_contacts(call: Call) -> dict[str, Any]:
+def set_contacts(call: Call) -> dict[str, object]:
     """Change the contacts of a domain. The zone may charge a fee for a new registrant."""
     spelling = call.arguments["domainName"]
     names = wire_names_below("contacts")

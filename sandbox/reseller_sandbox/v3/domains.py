@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
@@ -41,6 +40,7 @@ from reseller_sandbox.web.fields import (
     Integer,
     Price,
     Shape,
+    Shaped,
     SpacedInstant,
     String,
     StringMap,
@@ -116,42 +116,70 @@ class Registered(Envelope):
     orders=Purpose.REGISTRATION,
     price=("purchaseCost",),
 )
-def create_domain(call: Call) -> dict[str, Any]:
+def create_domain(call: Call) -> dict[str, object]:
     """Register a domain for a number of years. The price is charged to the balance."""
-    domain = call.arguments["domain"]
-    placed = purchases.register(
+    domain, assumed, parameters = call.arguments["domain"], call.assumed, requested_order(call)
+    requirements = call.arguments.get("tldRequirements", {})
+    switches = {"autorenewEnabled": assumed.create_autorenew, "lockedEnabled": assumed.create_locked}
+    autorenew, transfer_lock = (
+        domain.get(key, False) if choice == "as_sent" else choice == "always"
+        for key, choice in switches.items()
+    )
+    order, paid = purchases.register(
         call.draft,
         call.account,
         purchases.Registration(
-            **requested_order(call),
+            **parameters,
             nameservers=domain.get("nameservers") or None,
-            autorenew=_switch_value(call.assumed.create_autorenew, domain.get("autorenewEnabled", False)),
-            transfer_lock=_switch_value(call.assumed.create_locked, domain.get("lockedEnabled", False)),
-            requirements=call.arguments.get("tldRequirements", {}),
+            autorenew=autorenew,
+            transfer_lock=transfer_lock,
+            requirements=requirements,
             requirements_path="tldRequirements.",
         ),
     )
-    note_ignored_privacy(call, domain, placed.order)
-    return {**envelope(call, placed.order, domain["domainName"]), "totalPaid": placed.paid}
+    note_unused_keys(call, order)
+    for key, choice in switches.items():
+        if key in domain and choice != "as_sent":
+            is_on = choice == "always"
+            call.ignore(f"domain.{key}", f"it is {choice} on", contradicted=domain[key] != is_on)
+    for key in requirements:
+        if not order.license or key != assumed.license:
+            reason = f"the zone {order.zone} has no such requirement"
+            call.ignore(f"tldRequirements.{key[:60]}", reason, contradicted=False)
+    return {**envelope(call, order, domain["domainName"]), "totalPaid": paid}
 
 
-def note_ignored_privacy(call: Call, domain: Mapping[str, Any], order: Order) -> None:
-    """Report ``privacyEnabled`` as ignored if the request sets it but ``order`` has no privacy."""
-    if domain.get("privacyEnabled") and not order.privacy:
-        call.ignored.append("domain.privacyEnabled")
-
-
-def _switch_value(assumed: str, is_requested: bool) -> bool:
-    return is_requested if assumed == "as_sent" else assumed == "always"
+def note_unused_keys(call: Call, order: Order) -> None:
+    """Report the keys that had no effect on a registration, a transfer or a renewal of ``order``."""
+    zone, special = purchases.zone_and_premium(call.draft.state, order)
+    if (
+        "purchaseCost" in call.arguments
+        and special is None
+        and call.assumed.purchase_cost != "whenever_given"
+    ):
+        call.ignore("purchaseCost", "an ordinary name has no agreed price", contradicted=False)
+    wanted = call.arguments.get("domain", {}).get("privacyEnabled")
+    if wanted is not None and zone.prices.privacy is None:
+        reason = f"the zone {zone.name} offers no whois protection"
+        call.ignore("domain.privacyEnabled", reason, contradicted=wanted)
 
 
 # Reading
 
 
+class PerPage(Digits):
+    """The number of domains per page."""
+
+    def shape_under(self, assumed: Assumptions) -> Shaped:
+        """Return the maximum, if a larger number is refused."""
+        most = assumed.list_max_per_page
+        return {"maximum": most} if isinstance(most, int) and assumed.list_over_max == "refused" else {}
+
+
 class Page(Shape):
     """The number of domains per page, and the number of the page."""
 
-    perPage = Digits(validate=_COUNTED, metadata={"default": PER_PAGE})
+    perPage = PerPage(validate=_COUNTED, metadata={"default": PER_PAGE})
     page = Digits(validate=_COUNTED, metadata={"default": 1})
 
     def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:
@@ -193,7 +221,7 @@ class DomainList(Shape):
     answer=DomainList(),
     lists_names=True,
 )
-def list_domains(call: Call) -> dict[str, Any]:
+def list_domains(call: Call) -> dict[str, object]:
     """Return the account's domains, page by page."""
     page, per_page = _page(call)
     mine = (call.account.client_id,)
@@ -203,7 +231,7 @@ def list_domains(call: Call) -> dict[str, Any]:
     start = min((page - 1) * per_page, total)
     keys = islice(state.orders_of_account.beginning(mine, start), min(per_page, total - start))
     orders_by_id = state.orders
-    answer: dict[str, Any] = {"domains": summaries(call, [orders_by_id[number] for _, number in keys])}
+    answer: dict[str, object] = {"domains": summaries(call, [orders_by_id[number] for _, number in keys])}
     if page < last:
         answer["nextPage"] = page + 1
     if page < last or call.assumed.list_last_page == "always":
@@ -215,17 +243,22 @@ def _page(call: Call) -> tuple[int, int]:
     missing = [name for name in _PAGING if name not in call.arguments]
     if missing and call.assumed.list_parameters == "required":
         raise Refused(INVALID_PARAMETER, problems="; ".join(f"{name} is missing" for name in missing))
-    return call.arguments.get("page", 1), call.arguments.get("perPage", PER_PAGE)
+    per_page, most = call.arguments.get("perPage", PER_PAGE), call.assumed.list_max_per_page
+    if isinstance(most, int) and per_page > most:
+        if "perPage" in call.arguments and call.assumed.list_over_max == "refused":
+            raise Refused(INVALID_PARAMETER, problems=f"perPage must be at most {most}, not {per_page}")
+        per_page = most
+    return call.arguments.get("page", 1), per_page
 
 
 @refuses(*FOUND)
 @route("v3.getDomain", "GET", "/v3/domains/getDomain/{domainName}", answer=EnvelopeInFull())
-def get_domain(call: Call) -> dict[str, Any]:
+def get_domain(call: Call) -> dict[str, object]:
     """Return all data of one of the account's domains."""
     text: str = call.arguments["domainName"]
     if text.isascii() and text.isdigit() and call.assumed.get_domain_order_id == "on":
-        return envelope(call, orders.own_by_id(call.draft.state, call.account, text), cached=True)
-    return envelope(call, own_order(call), text, cached=True)
+        return envelope(call, orders.own_by_id(call.draft.state, call.account, text), in_full=True)
+    return envelope(call, own_order(call), text, in_full=True)
 
 
 # Renewal
@@ -238,6 +271,10 @@ class Renewal(Shape):
     years = Years()
     purchaseCost = Price()
 
+    def naming_keys(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
+        """Return ``domainName``."""
+        return ("domainName",)
+
 
 class RenewalRequest(Renewal):
     """Request to renew a domain.
@@ -247,8 +284,12 @@ class RenewalRequest(Renewal):
 
     domain = InnerObject(Renewal)
 
+    def naming_keys(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
+        """Return ``domain``, which contains the name."""
+        return ("domain",)
+
     @post_load
-    def merge_domain(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def merge_domain(self, values: dict[str, Any], **_: object) -> dict[str, object]:
         """Merge ``domain`` into the values beside it. A value beside ``domain`` takes precedence."""
         return {**values.pop("domain", {}), **values}
 
@@ -278,13 +319,14 @@ class Renewed(Envelope):
     orders=Purpose.RENEWAL,
     price=("purchaseCost", "domain.purchaseCost", "?purchaseCost"),
 )
-def renew_domain(call: Call) -> dict[str, Any]:
+def renew_domain(call: Call) -> dict[str, object]:
     """Renew a domain for a number of years. The price is charged to the balance."""
     if "domainName" not in call.arguments:
         raise Refused(INVALID_PARAMETER, problems="domain.domainName is missing")
     placed = purchases.renew(
         call.draft, own_order(call), call.arguments.get("years", 1), call.arguments.get("purchaseCost")
     )
+    note_unused_keys(call, placed.order)
     return {**path_envelope(call, placed.order), "totalPaid": placed.paid}
 
 
@@ -305,7 +347,7 @@ class NameserversRequest(Shape):
     body=NameserversRequest(),
     answer=Envelope(),
 )
-def set_nameservers(call: Call) -> dict[str, Any]:
+def set_nameservers(call: Call) -> dict[str, object]:
     """Delegate a domain to other name servers."""
     order = orders.set_nameservers(call.draft, own_order(call), call.arguments["nameservers"])
     return path_envelope(call, order)

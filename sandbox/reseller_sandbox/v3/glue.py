@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from reseller_sandbox import refusals as r
 from reseller_sandbox.registry import hosts
 from reseller_sandbox.registry.lifecycle import Action, require
@@ -54,7 +52,7 @@ class GlueList(Shape):
 
 @refuses(*BODY, *_CHANGE, r.INVALID_HOSTNAME, r.INVALID_IP, r.HOST_EXISTS)
 @route("v3.createGlueRecord", "POST", _ALL, body=GlueRequest(), answer=GlueRecord())
-def create(call: Call) -> dict[str, Any]:
+def create(call: Call) -> dict[str, object]:
     """Add a host below a domain."""
     order = _changeable(call)
     return _record(call, hosts.create(call.draft, order, call.arguments["hostname"], call.arguments["ips"]))
@@ -62,7 +60,7 @@ def create(call: Call) -> dict[str, Any]:
 
 @refuses(*BODY, *_CHANGE, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND, r.INVALID_IP)
 @route("v3.updateGlueRecord", "PUT", _ONE, body=AddressesRequest(), answer=GlueRecord())
-def update(call: Call) -> dict[str, Any]:
+def update(call: Call) -> dict[str, object]:
     """Replace the addresses of a host."""
     order = _changeable(call)
     return _record(call, hosts.update(call.draft, order, call.arguments["hostname"], call.arguments["ips"]))
@@ -70,14 +68,14 @@ def update(call: Call) -> dict[str, Any]:
 
 @refuses(*_CHANGE, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND, r.HOST_IN_USE)
 @route("v3.deleteGlueRecord", "DELETE", _ONE, answer=HostName())
-def delete(call: Call) -> dict[str, Any]:
+def delete(call: Call) -> dict[str, object]:
     """Remove a host."""
     return _record(call, hosts.delete(call.draft, _changeable(call), call.arguments["hostname"]))
 
 
 @refuses(*_READ)
 @route("v3.listGlueRecords", "GET", _ALL, answer=GlueList())
-def read_all(call: Call) -> dict[str, Any]:
+def read_all(call: Call) -> dict[str, object]:
     """Return the hosts below a domain, without their addresses.
 
     If the zone does not support hosts, the list is empty.
@@ -88,7 +86,7 @@ def read_all(call: Call) -> dict[str, Any]:
 
 @refuses(*_READ, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND)
 @route("v3.getGlueRecord", "GET", _ONE, answer=GlueRecord())
-def read(call: Call) -> dict[str, Any]:
+def read(call: Call) -> dict[str, object]:
     """Return a host with its addresses."""
     return _record(call, hosts.get(call.draft, _readable(call), call.arguments["hostname"]))
 
@@ -105,7 +103,7 @@ def _changeable(call: Call) -> Order:
     return order
 
 
-def _record(call: Call, host: Host) -> dict[str, Any]:
+def _record(call: Call, host: Host) -> dict[str, object]:
     spelling = call.arguments["domainName"]
     return {
         "domainName": render_name(call, host.domain, spelling),

@@ -19,7 +19,6 @@ from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import Refused, Rule, Term, Wording
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.lifecycle import Action
-from reseller_sandbox.registry.model import Account
 from reseller_sandbox.server.secrecy import key_masked
 from reseller_sandbox.settings import Settings
 from reseller_sandbox.v3 import availability, balance, contacts, domains, glue, locks, transfers
@@ -40,6 +39,7 @@ WORDING = Wording(
         Term.NAMESERVERS: "nameservers",
         Term.ADDRESSES: "ips",
         Term.HOST: "hostname",
+        Term.TRANSFER_REQUEST: "requestTransfer",
         Term.AUTH_CODE: "authCode",
         Action.LOCK_TRANSFER: "lockTransfer",
         Action.UNLOCK_TRANSFER: "unlockTransfer",
@@ -49,14 +49,15 @@ WORDING = Wording(
         Action.RESTORE: "restore in v2.0",
         Action.DELETE: "delete in v2.0",
         Action.CHECK_HOST: "check for a glue record in v2.0",
-    },
-    lacks=frozenset({Action.SET_FLAGS, Action.RESTORE, Action.DELETE, Action.CHECK_HOST}),
+    }
 )
 
 #: The response header that names the assumptions by which the signature is valid.
 SIGNATURE = "X-Sandbox-Signature"
 
 #: The name of a header or parameter for the API key or the signature, with any prefix.
+#: Matches the port at the end of an authority.
+_PORT = re.compile(r":[0-9]*$")
 _ELEMENT = re.compile(r"(.{0,40}?)(API[-_]?KEY|SIGNATURE)", re.IGNORECASE)
 _MOST_NAMED = 4
 
@@ -100,33 +101,38 @@ class V3(Interface):
     def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:
         """Return the values of body, query and path, read by the endpoint's schemas."""
         reads_body = request.method in ("POST", "PUT")
-        body = self._object(request, world) if reads_body else request.object_if_any
-        note_ignored(endpoint, request, world, body, self._names)
-        arguments = load(endpoint.schemas.body, body) if endpoint.schemas.body is not None else {}
-        arguments |= request.path_arguments
-        if endpoint.schemas.query is not None and (request.query or request.path_arguments):
-            query = {name: request.query_value(name) for name in endpoint.schemas.query.fields}
-            arguments |= load(endpoint.schemas.query, query | request.path_arguments)
-        require_consistent(endpoint, request, world, body)
-        return arguments
-
-    def _object(self, request: RequestContext, world: World) -> dict[str, Any]:
         content_type = request.headers.get("Content-Type", "")
-        is_other_type = request.body and "json" not in content_type.lower()
-        if is_other_type and request.assumed_in(world).content_type == "json":
+        if (
+            reads_body
+            and request.body
+            and "json" not in content_type.lower()
+            and request.assumed_in(world).content_type == "json"
+        ):
             raise Refused(
                 r.UNSUPPORTED_MEDIA_TYPE,
                 given=content_type[:80] or "none",
                 expected="Content-Type: application/json",
                 setting="v3.request.content_type=any",
             )
-        return request.object
+        body = request.object if reads_body else request.object_if_any
+        note_ignored(endpoint, request, world, body, self._names)
+        arguments = load(endpoint.schemas.body, body, world.secrecy)
+        arguments |= request.path_arguments
+        if endpoint.schemas.query is not None and (request.query or request.path_arguments):
+            query = {name: request.query_value(name) for name in endpoint.schemas.query.fields}
+            arguments |= load(endpoint.schemas.query, query | request.path_arguments, world.secrecy)
+        require_consistent(endpoint, request, world, body)
+        return arguments
 
     def error(self, request: RequestContext, refused: Refused) -> Answer:
         """Return ``error`` and ``message``, with the status that the assumptions choose."""
         answer = super().error(request, refused)
         always_200 = self.assumed(request).v3_http_status == "always_200"
         return replace(answer, status=200) if always_200 else answer
+
+    def name_form(self, request: RequestContext) -> str:
+        """Return the form of names that ``v3.names.form`` chooses."""
+        return self.assumed(request).name_form
 
     def security(self, assumed: Assumptions) -> Mapping[str, str]:
         """Return the descriptions of the headers for the API key and the signature, with an example."""
@@ -172,7 +178,16 @@ Both elements can be in the query string instead of the headers, under the same 
             request.recognise(rejection.sender)
             raise Refused(r.UNKNOWN_KEY, key=key_masked(key), reason=rejection.reason)
         world, account = request.world, request.sender = holder
-        self._verify(request, world, account, signature)
+        assumed, sent = request.assumed_in(world), signature.encode("utf-8", "surrogatepass")
+        for reading in self._readings(request, account.key):
+            if reading.allowed(assumed) and hmac.compare_digest(sign(account.secret, reading.text), sent):
+                request.headers_out[SIGNATURE] = reading.settings
+                return
+        readings = list(dict.fromkeys(self._readings(request, account.key)))
+        allowed = [reading for reading in readings if reading.allowed(assumed)]
+        bases = list(dict.fromkeys(self._bases(request)))
+        diagnosis = SignatureDiagnosis(world.state, account, sent, readings, allowed, request, bases)
+        raise Refused(r.SIGNATURE_MISMATCH, explanation=diagnosis.explained(), diagnosis=diagnosis.parts())
 
     def _element(self, request: RequestContext, name: str) -> str | None:
         sent = request.headers.get(name)
@@ -197,25 +212,14 @@ Both elements can be in the query string instead of the headers, under the same 
         prefix = next((element[1] for element in others if not {"-", "_"} & {*element[2]}), None)
         return hint if prefix is None else f"{hint}, which --header-prefix {prefix or repr('')} would take"
 
-    def _verify(self, request: RequestContext, world: World, account: Account, signature: str) -> None:
-        assumed = request.assumed_in(world)
-        sent = signature.encode("utf-8", "surrogatepass")
-        for reading in self._readings(request, account.key):
-            if reading.allowed(assumed) and hmac.compare_digest(sign(account.secret, reading.text), sent):
-                request.headers_out[SIGNATURE] = reading.settings
-                return
-        readings = list(dict.fromkeys(self._readings(request, account.key)))
-        allowed = [reading for reading in readings if reading.allowed(assumed)]
-        bases = list(dict.fromkeys(self._bases(request)))
-        diagnosis = SignatureDiagnosis(world.state, account, sent, readings, allowed, request, bases)
-        raise Refused(r.SIGNATURE_MISMATCH, explanation=diagnosis.explained(), diagnosis=diagnosis.parts())
-
     def _readings(self, request: RequestContext, key: str) -> Iterator[Reading]:
         """Yield every string that the client may have signed, the likeliest first.
 
         The strings are made lazily, because the first string is usually right. Some strings occur twice.
         """
-        name, payloads = key.encode(), _payloads(request.body)
+        name, payloads = key.encode(), [("body", request.body)]
+        if not request.body:
+            payloads = [("raw", b""), ("empty_object", b"{}"), ("empty_object", b"[]")]
         for query, target in self._targets(request):
             for endpoint, where, decoded in self._endpoints(request, target):
                 for payload, data in payloads:
@@ -250,25 +254,27 @@ Both elements can be in the query string instead of the headers, under the same 
             yield "path_no_query", form.partition(b"?")[0], decoded
 
     def _bases(self, request: RequestContext) -> Iterator[str]:
-        """Yield the base URLs that a client may have used, the likeliest first."""
+        """Yield the base URLs that a client may have signed, the likeliest first."""
         yield request.base
         host = request.headers.get("Host", "")
         other = "https" if request.scheme == "http" else "http"
-        yield f"{other}://{host}"
-        yield from (url.rstrip("/") for url in self.settings.public_urls)
         forwarded = request.headers.get("X-Forwarded-Host", "").partition(",")[0].strip()
-        yield from (f"{scheme}://{forwarded}" for scheme in ("https", "http") if forwarded)
         bare, _, port = host.rpartition(":")
         sibling = bare if port.isdigit() else f"{host}:{request.port}"
-        yield from (f"{scheme}://{sibling}" for scheme in (request.scheme, other))
+        others = [
+            f"{other}://{host}",
+            *(url.rstrip("/") for url in self.settings.public_urls),
+            *(f"{scheme}://{forwarded}" for scheme in ("https", "http") if forwarded),
+            *(f"{scheme}://{sibling}" for scheme in (request.scheme, other)),
+        ]
+        yield from others
+        # Some clients sign the default port, but do not send it in the header Host.
+        for base in (request.base, *others):
+            scheme, _, rest = base.partition("://")
+            host, slash, path = rest.partition("/")
+            if host and not _PORT.search(host):
+                yield f"{scheme}://{host}:{443 if scheme == 'https' else 80}{slash}{path}"
 
 
 def _joined(path: str, query: Sequence[str]) -> str:
     return f"{path}?{'&'.join(query)}" if query else path
-
-
-def _payloads(body: bytes) -> tuple[tuple[str, bytes], ...]:
-    """Return the payloads that may be signed. For an empty body, ``{}`` and ``[]`` are among them."""
-    if body:
-        return (("body", body),)
-    return (("raw", b""), ("empty_object", b"{}"), ("empty_object", b"[]"))

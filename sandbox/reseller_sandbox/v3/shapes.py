@@ -15,9 +15,11 @@ from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.registry import orders, zones
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contacts import ContactInput
+from reseller_sandbox.registry.customers import is_missing
 from reseller_sandbox.registry.model import CARD_FIELDS, HOLDS, ROLES, Card, Flag, Order, Stage, Zone
 from reseller_sandbox.registry.purchases import renewal_cost
 from reseller_sandbox.registry.zones import parse_name
+from reseller_sandbox.values.clock import local
 from reseller_sandbox.values.names import written
 from reseller_sandbox.values.text_checks import nearest
 from reseller_sandbox.web.fields import (
@@ -82,12 +84,12 @@ def _text(attribute: str) -> dict[str, Any]:
     return {"attribute": attribute, "data_key": WIRE_NAMES[attribute]}
 
 
-def _card(kind: type[String]) -> Any:
+def _card(kind: type[String]) -> object:
     """Return a schema with the fields of contact details, which have the type ``kind``."""
     return Shape.from_dict({name: kind(**_text(name)) for name in WIRE_NAMES if name in CARD_FIELDS})
 
 
-def _by_role(contact: type[Shape]) -> Any:
+def _by_role(contact: type[Shape]) -> object:
     """Return a schema with a contact for each role."""
     return Shape.from_dict({role: InnerObject(contact, **_text(role)) for role in ROLES})
 
@@ -123,7 +125,7 @@ class ContactsRequest(_by_role(V3ContactRequest)):  # type: ignore[misc]
     """Contacts by role in a request. An unknown role is an error."""
 
     @pre_load
-    def require_known_roles(self, contacts: Any, **_: Any) -> Any:
+    def require_known_roles(self, contacts: object, **_: object) -> object:
         """Return ``contacts``. Raise an error with a suggestion if a key is not a role."""
         roles = [str(field.data_key) for field in self.fields.values()]
         unknown = [key for key in contacts if key not in roles] if isinstance(contacts, Mapping) else []
@@ -147,6 +149,15 @@ class Domain(Shape):
     createDate = Instant()
     expireDate = Instant()
     renewalCost = LongAmount()
+    updateProhibited = Boolean()
+
+    def optional_keys(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
+        """Return the update lock, which is shown once it was used."""
+        return ("updateProhibited",)
+
+    def absent_keys(self, assumed: Assumptions) -> tuple[str, ...]:
+        """Return the update lock, unless ``v3.update_prohibited.shown`` is ``once_used``."""
+        return () if assumed.update_prohibited_shown == "once_used" else ("updateProhibited",)
 
 
 class DomainWithPremium(Domain):
@@ -158,7 +169,11 @@ class DomainWithPremium(Domain):
 class DomainWithUpdateLock(DomainWithPremium):
     """A domain with its update lock, as lockUpdate and unlockUpdate show it."""
 
-    updateProhibited = Boolean()
+    def optional_keys(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
+        """Return no key: the update lock is always shown."""
+        return ()
+
+    absent_keys = optional_keys
 
 
 class DomainInFull(DomainWithPremium):
@@ -229,7 +244,7 @@ class AlternativeKeys(Shape):
     """A request with a required key that has two names (``alternatives``)."""
 
     @post_load
-    def merge_alternatives(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def merge_alternatives(self, values: dict[str, object], **_: object) -> dict[str, object]:
         """Return the request with the value under the first of the two names. Raise if both are missing."""
         name, alias = self.alternatives
         value = values.pop(alias, None)
@@ -251,7 +266,7 @@ def requested_contacts(
         f"{names[role]}.{names[field]} is missing"
         for role, fields in contacts.items()
         for field in needed
-        if not isinstance(fields, str) and not fields.get(field)
+        if not isinstance(fields, str) and is_missing(fields.get(field), call.assumed)
     ]
     if missing:
         raise Refused(INVALID_PARAMETER, problems="; ".join(missing))
@@ -265,7 +280,7 @@ def requested_order(call: Call) -> dict[str, Any]:
         "contacts": requested_contacts(call, domain.get("contacts"), names),
         "wire_names": names,
         "name": parse_name(domain["domainName"]),
-        "years": call.arguments.get("years", 1),
+        **{key: value for key, value in call.arguments.items() if key == "years"},
         "cost": call.arguments.get("purchaseCost"),
         "privacy": domain.get("privacyEnabled", False),
     }
@@ -291,28 +306,35 @@ def number(call: Call, value: int) -> str | int:
 
 
 class Summary(NamedTuple):
-    """Entry in a list of domains, made from an order, the displayed name and the zone."""
+    """Entry in a list of domains, made from an order, the displayed name and the zone.
+
+    ``time_zone`` is the time zone of its dates.
+    """
 
     record: Order
     name: str
     zone: Zone
+    time_zone: str
 
     def values(self) -> dict[str, Any]:
         """Return the values of the list entry, by wire name."""
-        order, name, zone = self
+        order, name, zone, time_zone = self
         return {
             "domainName": name,
             "privacyEnabled": order.privacy,
             "lockedEnabled": Flag.TRANSFER_PROHIBITED in order.flags,
             "autorenewEnabled": order.autorenew,
-            "createDate": order.created,
-            "expireDate": order.expires,
+            "createDate": local(order.created, time_zone),
+            "expireDate": local(order.expires, time_zone),
             "premium": zones.premium_prices(zone, order.name) is not None,
         }
 
 
 class FullDomain(NamedTuple):
-    """Data of a domain from which each response schema selects its fields."""
+    """Data of a domain from which each response schema selects its fields.
+
+    ``update_lock`` is None if the response does not show the update lock.
+    """
 
     record: Order
     name: str
@@ -320,16 +342,18 @@ class FullDomain(NamedTuple):
     servers: list[str]
     cards: Cards
     cost: Decimal
+    update_lock: bool | None
+    time_zone: str
 
     def values(self) -> dict[str, Any]:
         """Return the values of the domain, by wire name."""
-        return {
-            **Summary(self.record, self.name, self.zone).values(),
+        values = {
+            **Summary(self.record, self.name, self.zone, self.time_zone).values(),
             "nameservers": self.servers,
             "contacts": self.cards,
-            "updateProhibited": Flag.UPDATE_PROHIBITED in self.record.flags,
             "renewalCost": self.cost,
         }
+        return values if self.update_lock is None else {**values, "updateProhibited": self.update_lock}
 
 
 def summaries(call: Call, orders: Sequence[Order]) -> list[Summary]:
@@ -337,28 +361,31 @@ def summaries(call: Call, orders: Sequence[Order]) -> list[Summary]:
     every = call.draft.state.zones
     # Look up each zone once, because many domains are in the same zone.
     zones = {name: every[name] for name in {order.zone for order in orders}}
-    return [Summary(order, render_name(call, order.name), zones[order.zone]) for order in orders]
-
-
-def full_domain(call: Call, order: Order, spelling: str | None = None) -> FullDomain:
-    """Return the data of a domain for responses. ``spelling`` is the name in the request."""
-    state = call.draft.state
-    servers = [render_name(call, server, spelling) for server in order.nameservers]
-    contacts = state.contacts
-    cards = Cards(*[contacts[handle].card for handle in astuple(order.contacts)])
-    cost = renewal_cost(call.draft, order).price
-    return FullDomain(
-        order, render_name(call, order.name, spelling), state.zones[order.zone], servers, cards, cost
-    )
+    time_zone = call.assumed.time_zone
+    return [Summary(order, render_name(call, order.name), zones[order.zone], time_zone) for order in orders]
 
 
 def envelope(
-    call: Call, order: Order, spelling: str | None = None, *, cached: bool = False
+    call: Call, order: Order, spelling: str | None = None, *, in_full: bool = False
 ) -> dict[str, Any]:
-    """Return a domain with its order. Set ``cached`` if the schema caches rendered domains."""
-    domain = full_domain(call, order, spelling)
+    """Return a domain with its order. Set ``in_full`` for the schema ``EnvelopeInFull``.
+
+    ``spelling`` is the name in the request.
+    """
+    state, locked = call.draft.state, Flag.UPDATE_PROHIBITED in order.flags
+    is_shown = (locked or order.update_lock_used) and call.assumed.update_prohibited_shown == "once_used"
+    domain = FullDomain(
+        record=order,
+        name=render_name(call, order.name, spelling),
+        zone=state.zones[order.zone],
+        servers=[render_name(call, server, spelling) for server in order.nameservers],
+        cards=Cards(*[state.contacts[handle].card for handle in astuple(order.contacts)]),
+        cost=renewal_cost(call.draft, order).price,
+        update_lock=locked if is_shown else None,
+        time_zone=call.assumed.time_zone if in_full else "UTC",
+    )
     return {
-        "domain": domain if cached else domain.values(),
+        "domain": domain if in_full else domain.values(),
         "order_id": number(call, order.id),
         "client_id": number(call, order.account),
         "status": status(call, order),

@@ -20,12 +20,18 @@ from urllib.parse import quote, unquote, urlsplit
 
 from reseller_sandbox.registry.model import Account
 from reseller_sandbox.registry.state import State
+from reseller_sandbox.server.json_text import load_json
 from reseller_sandbox.v3.signing import Reading, sign
 from reseller_sandbox.values.names import to_unicode, well_formed
 from reseller_sandbox.web.context import RequestContext
 
 _ESCAPE = re.compile(rb"%[0-9A-Fa-f]{2}")
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
+
+#: Characters that a file, a form or a shell adds to a secret.
+_AROUND = {b"\n": "a line feed", b"\r\n": "a carriage return and a line feed", b"\r": "a carriage return"}
+_AROUND |= {b" ": "a space", b"\t": "a tab", b'"': "a quotation mark", b"'": "an apostrophe"}
+_AROUND |= {"\u00a0".encode(): "a no-break space", "\ufeff".encode(): "a byte order mark"}
 
 #: Host names of a service on this machine or in a container next to it.
 _NEAR = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0", "host.docker.internal")
@@ -76,6 +82,12 @@ def wrong_hashes(reading: Reading, account: Account) -> Iterator[Guess]:
         for credential, kind in ((account.key, "API key"), (account.token, "v2.0 token")):
             hashed = _hmac(credential.encode(), text, name)
             yield guess(hashed, f"It was made with the {kind} in place of the secret.", "secret")
+    for more, called in _AROUND.items():
+        wrong = {secret + more: f"{called} after", more + secret: f"{called} before"}
+        wrong[more + secret + more] = f"{called} before and after"
+        for key, around in wrong.items():
+            hashed = _hmac(key, text, "sha256")
+            yield guess(hashed, f"It was made with {around} the secret: remove it.", "secret")
 
 
 def wrong_strings(reading: Reading, method: bytes) -> Iterator[Wrong]:
@@ -270,8 +282,8 @@ class SignatureDiagnosis:
 
     def _reserialised(self, likely: Iterable[Reading]) -> Iterator[tuple[Reading, bytes]]:
         try:
-            value = json.loads(self.request.body) if self.request.body else None
-        except (ValueError, RecursionError):
+            value = load_json(self.request.body) if self.request.body else None
+        except ValueError:
             value = None
         if value is None:
             return

@@ -13,7 +13,7 @@ from reseller_sandbox.registry.lifecycle import Action, require
 from reseller_sandbox.registry.model import Account, Order, Purpose, Transfer
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.registry.zones import parse_name
-from reseller_sandbox.v3.domains import note_ignored_privacy
+from reseller_sandbox.v3.domains import note_unused_keys
 from reseller_sandbox.v3.shapes import (
     BODY,
     FOUND,
@@ -85,6 +85,7 @@ class TransferOrder(Shape):
     r.TRANSFER_PENDING,
     r.LOCKED,
     r.TOO_YOUNG,
+    r.REGISTRANT_CHANGED,
     r.WRONG_AUTH_CODE,
     *PERIOD,
     *PRICED,
@@ -98,7 +99,7 @@ class TransferOrder(Shape):
     orders=Purpose.TRANSFER,
     price=("purchaseCost",),
 )
-def request_transfer(call: Call) -> dict[str, Any]:
+def request_transfer(call: Call) -> dict[str, object]:
     """Request the transfer of a domain from another registrar. The price is charged immediately."""
     domain = call.arguments["domain"]
     placed = transfers.request(
@@ -112,7 +113,9 @@ def request_transfer(call: Call) -> dict[str, Any]:
             transfer_lock=domain.get("lockedEnabled", False),
         ),
     )
-    note_ignored_privacy(call, domain, placed.order)
+    note_unused_keys(call, placed.order)
+    if "years" in call.arguments and call.assumed.transfer_years == "one":
+        call.ignore("years", "a transfer adds one year", contradicted=call.arguments["years"] != 1)
     return {
         "domainName": render_name(call, placed.order.name, domain["domainName"]),
         "order_id": number(call, placed.order.id),
@@ -122,24 +125,24 @@ def request_transfer(call: Call) -> dict[str, Any]:
 
 
 @_row("rejectTransfer")
-def reject_transfer(call: Call) -> dict[str, Any]:
+def reject_transfer(call: Call) -> dict[str, object]:
     """Reject another registrar's request to transfer your domain."""
     return _decide(call, transfers.reject, "rejected")
 
 
 @_row("cancelTransfer")
-def cancel_transfer(call: Call) -> dict[str, Any]:
+def cancel_transfer(call: Call) -> dict[str, object]:
     """Cancel your request to transfer a domain from another registrar. The price is refunded."""
     return _decide(call, transfers.cancel, "cancelled")
 
 
 @_row("approveTransfer")
-def approve_transfer(call: Call) -> dict[str, Any]:
+def approve_transfer(call: Call) -> dict[str, object]:
     """Approve another registrar's request to transfer your domain."""
     return _decide(call, transfers.approve, "approved")
 
 
-def _decide(call: Call, decide: Callable[[Draft, Account, str], Transfer], word: str) -> dict[str, Any]:
+def _decide(call: Call, decide: Callable[[Draft, Account, str], Transfer], word: str) -> dict[str, object]:
     domain = call.arguments["domainName"]
     _ = call.assumed.transfer_outcome  # Read the assumption, so that the response header lists it.
     transfer = decide(call.draft, call.account, parse_name(domain))
@@ -159,14 +162,14 @@ class Code(Shape):
 
 @refuses(*BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_AUTH_CODE)
 @route("v3.setAuthcode", "POST", "/v3/domains/setAuthcode/{domainName}", body=CodeRequest(), answer=Code())
-def set_code(call: Call) -> dict[str, Any]:
+def set_code(call: Call) -> dict[str, object]:
     """Set the authorization code of a domain."""
     return _answer(call, orders.set_auth_code(call.draft, own_order(call), call.arguments["authCode"]))
 
 
 @refuses(*FOUND, r.WRONG_STATE)
 @route("v3.getAuthcode", "GET", "/v3/domains/getAuthcode/{domainName}", answer=Code())
-def get_code(call: Call) -> dict[str, Any]:
+def get_code(call: Call) -> dict[str, object]:
     """Return the authorization code of a domain."""
     order = own_order(call)
     require(call.draft, order, Action.READ_AUTH_CODE)

@@ -10,8 +10,9 @@ import re
 import secrets
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache, partial
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from functools import cache, lru_cache, partial
+from importlib.resources import files
 
 from dateutil.relativedelta import relativedelta
 from msgspec import Struct
@@ -27,10 +28,14 @@ _OWN = type(EARLIEST)
 
 _TICK = timedelta(seconds=1)
 
+#: Each unit has a letter, and its name: ``1mo`` is ``1month``.
 _DURATION = re.compile(
-    r"P?(?:(?P<years>\d+)Y)?(?:(?P<months>\d+)MO)?(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?"
-    r"T?(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+)S)?"
+    r"P?(?:(?P<years>\d+) ?Y(?:EARS?)?)? ?(?:(?P<months>\d+) ?MO(?:NTHS?)?)? ?"
+    r"(?:(?P<weeks>\d+) ?W(?:EEKS?)?)? ?(?:(?P<days>\d+) ?D(?:AYS?)?)? ?T?"
+    r"(?:(?P<hours>\d+) ?H(?:OURS?)?)? ?(?:(?P<minutes>\d+) ?M(?:IN(?:UTE)?S?)?)? ?"
+    r"(?:(?P<seconds>\d+) ?S(?:EC(?:OND)?S?)?)?"
 )
+A_DURATION = "a duration such as 30d, 1mo, 90m, P30D or 3600"
 _ISO_DATE = re.compile(r"(\d{4}-\d\d-\d\d|\d{8}|\d{4}-?W\d\d(-?\d)?)([T ]|$)", re.ASCII)
 _ISO_MONTHS = re.compile(r"^(P[^T]*?\d)M", re.IGNORECASE)
 
@@ -146,8 +151,33 @@ def wire(instant: datetime) -> str:
 
 @lru_cache(maxsize=4096)
 def wire_spaced(instant: datetime) -> str:
-    """Return an instant as ``YYYY-MM-DD HH:MM:SS``, in UTC."""
+    """Return an instant as ``YYYY-MM-DD HH:MM:SS``."""
     return instant.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def local(instant: datetime, zone: str) -> datetime:
+    """Return an instant as a date and time of ``zone``, without a time zone. In UTC, it stays unchanged."""
+    return instant if zone == "UTC" else instant.astimezone(_time_zone(zone)).replace(tzinfo=None)
+
+
+def local_date(instant: datetime, zone: str) -> date:
+    """Return the date of an instant in ``zone``. An instant without a time zone has the date of ``zone``."""
+    return (instant if instant.tzinfo is None else local(_in_utc(instant), zone)).date()
+
+
+@cache
+def time_zones() -> frozenset[str]:
+    """Return the names of all time zones."""
+    return frozenset(files("tzdata").joinpath("zones").read_text("utf-8").split())
+
+
+@cache
+def _time_zone(name: str) -> tzinfo:
+    # The package tzdata gives the same zones on every machine, other than the machine's own files.
+    from zoneinfo import ZoneInfo
+
+    with files("tzdata.zoneinfo").joinpath(name).open("rb") as file:
+        return ZoneInfo.from_file(file, name)
 
 
 def parse_iso(text: str) -> datetime:
@@ -167,14 +197,27 @@ def parse_instant(text: str) -> datetime:
 
     Raise ValueError for any other text, and for an instant outside the supported years.
     """
+    return _in_utc(parse_date(text))
+
+
+def parse_date(text: str) -> datetime:
+    """Read an ISO 8601 date or date-time as ``parse_instant`` does, but without a zone if it has none."""
     try:
         instant = parse_iso(text)
     except ValueError:
         raise ValueError(f"{text[:80]!r} is not an instant such as 2026-01-31T12:00:00Z") from None
-    instant = instant if instant.tzinfo is not None else instant.replace(tzinfo=UTC)
-    if not EARLIEST <= instant <= LATEST:
+    # Compare before the conversion to UTC, which can leave the years of a datetime.
+    if not EARLIEST <= _aware(instant) <= LATEST:
         raise ValueError(f"{text[:80]!r} is outside the years {EARLIEST.year} to {LATEST.year}")
-    return _plain(instant).replace(microsecond=0)
+    return instant
+
+
+def _in_utc(instant: datetime) -> datetime:
+    return _plain(_aware(instant)).replace(microsecond=0)
+
+
+def _aware(instant: datetime) -> datetime:
+    return instant if instant.tzinfo is not None else instant.replace(tzinfo=UTC)
 
 
 def instant_given(text: str) -> datetime:
@@ -183,15 +226,16 @@ def instant_given(text: str) -> datetime:
 
 
 def parse_duration(text: str) -> relativedelta:
-    """Read a duration: in ISO 8601, in the short form (``90m``), or in seconds.
+    """Read a duration: in ISO 8601, in units or their names (``90m``, ``1 month``), or in seconds.
 
-    Examples: ``P30D``, ``P1Y``, ``PT90M``, ``90m``, ``1d12h``, ``3600``. Raise ValueError for any other text.
+    Examples: ``P30D``, ``P1Y``, ``PT90M``, ``90m``, ``1d12h``, ``1mo``, ``2 days``, ``3600``. Raise
+    ValueError for any other text.
     """
     plain = _ISO_MONTHS.sub(r"\1MO", text.strip().removeprefix("+")).upper()
     match = _DURATION.fullmatch(f"{plain}S" if plain.isdecimal() else plain)
     amounts = {unit: int(count) for unit, count in match.groupdict().items() if count} if match else {}
     if not amounts or any(count > 10**11 for count in amounts.values()):
-        raise ValueError(f"{text[:80]!r} is not a duration such as P30D, 90m or 3600")
+        raise ValueError(f"{text[:80]!r} is not {A_DURATION}")
     return relativedelta(**amounts)  # type: ignore[arg-type]
 
 

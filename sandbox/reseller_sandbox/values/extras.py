@@ -1,9 +1,17 @@
-"""The error message for a feature whose optional package is not installed."""
+"""The installed version, and the error message for a feature whose optional package is not installed."""
 
 from __future__ import annotations
 
 import re
-from importlib.metadata import requires
+from importlib.metadata import PackageNotFoundError, requires, version
+
+
+def program_version() -> str:
+    """Return the version of the sandbox, which its files name."""
+    try:
+        return version("reseller-sandbox")
+    except PackageNotFoundError:  # a checkout without an installation
+        return "unknown"
 
 
 def needs(subject: str, package: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Annotated, Any, Generic, TypeVar
@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from reseller_sandbox.values import money, names
 from reseller_sandbox.values.clock import (
+    A_DURATION,
     EARLIEST,
     LATEST,
     duration_text,
@@ -26,11 +27,13 @@ from reseller_sandbox.values.clock import (
     later,
     parse_duration,
     parse_instant,
+    parse_iso,
     wire,
 )
 from reseller_sandbox.values.text_checks import (
     Synonyms,
     has_control,
+    is_printable,
     nearest,
     plain,
     require_whole_letters,
@@ -51,6 +54,9 @@ MOST = 10**9
 #: A kind stops after this number of mistakes in one value, because checking a long list takes time.
 MOST_MISTAKES = 1000
 
+#: The range of years for the dates of records.
+EARLIEST_YEAR, LATEST_YEAR = 1900, 2999
+
 #: A day in seconds.
 DAY = 86_400
 
@@ -58,7 +64,7 @@ DAY = 86_400
 T = TypeVar("T")
 
 
-def _unchanged(value: Any) -> Any:
+def _unchanged(value: object) -> object:
     return value
 
 
@@ -80,7 +86,7 @@ class Kind(Struct, Generic[T], frozen=True, eq=False):
         """The JSON Schema of the values."""
         return self.schema() if callable(self.schema) else self.schema
 
-    def __call__(self, value: Any) -> T:
+    def __call__(self, value: object) -> T:
         return self.read(value)
 
 
@@ -120,13 +126,13 @@ class Within(ValueError):
     ``valid`` is the part of the value without mistakes, or None if no part can be used.
     """
 
-    def __init__(self, problems: Sequence[Mistake], valid: Any = None) -> None:
+    def __init__(self, problems: Sequence[Mistake], valid: object = None) -> None:
         super().__init__("; ".join(problems))
         self.problems = problems
         self.valid = valid
 
 
-def mistakes(name: object, value: Any, problem: ValueError) -> list[Mistake]:
+def mistakes(name: object, value: object, problem: ValueError) -> list[Mistake]:
     """Return the mistakes that ``problem`` reports, each with ``name`` at the start of its path.
 
     ``Within`` reports several mistakes, and any other ValueError reports one.
@@ -137,13 +143,13 @@ def mistakes(name: object, value: Any, problem: ValueError) -> list[Mistake]:
     return [Mistake((name,), f"{problem}{given_as}")]
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, str) and 0 < len(value) <= _LONGEST and value.isprintable():
+def _text(value: object) -> str:
+    if isinstance(value, str) and 0 < len(value) <= _LONGEST and is_printable(value):
         return plain(value)
     raise ValueError(f"must be a string of 1 to {_LONGEST} printable characters")
 
 
-def _line(value: Any) -> str:
+def _line(value: object) -> str:
     if isinstance(value, str) and not has_control(value):
         require_whole_letters(value)
         return plain(value)
@@ -155,41 +161,42 @@ def _line(value: Any) -> str:
     raise ValueError(f"must be a string, not {shortened(value)}; write '{text}' in quotes")
 
 
-def _raw_text(value: Any) -> str:
+def _raw_text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("must be a string")
     require_whole_letters(value)
     return plain(value)
 
 
-def _label(value: Any) -> str:
+def _label(value: object) -> str:
     text = _line(value)
     try:
-        if "." in text:
-            raise names.BadName("a label has no dots")
-        return names.normalise(f"{text}.example").removesuffix(".example")
+        return names.normalise_label(text)
     except names.BadName as problem:
         raise ValueError(f"{shortened(text)} is not a label: {problem}") from None
 
 
-def _name(value: Any, before: str = "") -> str:
-    """Return a domain name in canonical form.
-
-    For a zone, ``before`` is a label that makes the zone a domain name.
-    """
+def _name(value: object) -> str:
     try:
-        return names.normalise(before + _text(value)).removeprefix(before)
+        return names.normalise(_text(value))
     except names.BadName as problem:
-        raise ValueError(f"{shortened(value)} is not a {'zone' if before else 'name'}: {problem}") from None
+        raise ValueError(f"{shortened(value)} is not a name: {problem}") from None
 
 
-def _switch(value: Any) -> bool:
+def _zone(value: object) -> str:
+    try:
+        return names.normalise_zone(_text(value))
+    except names.BadName as problem:
+        raise ValueError(f"{shortened(value)} is not a zone: {problem}") from None
+
+
+def _switch(value: object) -> bool:
     if isinstance(value, bool):
         return value
     raise ValueError("must be true or false")
 
 
-def _when(value: Any) -> str:
+def _when(value: object) -> str:
     """Read an instant or a duration. Return a string that the function ``instant`` reads."""
     if isinstance(value, datetime):
         value = value.isoformat()
@@ -197,10 +204,10 @@ def _when(value: Any) -> str:
         text = _text(_in_seconds(value))
         return wire(parse_instant(text)) if _is_instant(text) else _length(text)
     except (ValueError, ArithmeticError):
-        raise ValueError("must be an instant, or a duration such as P30D, 90m or 3600") from None
+        raise ValueError(f"must be an instant, or {A_DURATION}") from None
 
 
-def _in_seconds(value: Any) -> Any:
+def _in_seconds(value: object) -> object:
     """Return a number of seconds as a string of digits. Other values stay unchanged.
 
     Raise ValueError or ArithmeticError for a number that is negative, fractional or too large.
@@ -241,7 +248,46 @@ def _instant(value: Any) -> datetime:
         ) from None
 
 
-def _duration(value: Any) -> relativedelta:
+def _read_date(value: object) -> str:
+    text = str(json_value(value)).strip()
+    try:
+        if _signed_length(text) is None:
+            parse_iso(text)
+    except ValueError:
+        raise ValueError("must be a date such as 2026-01-31 or -30d") from None
+    return text
+
+
+def _signed_length(text: str) -> relativedelta | None:
+    """Return the duration of a relative date, or None for an absolute date.
+
+    Raise ValueError for an invalid duration.
+    """
+    if text == "now":
+        return relativedelta()
+    if text[:1] not in ("-", "+") or text[1:].isdigit():
+        return None
+    length = parse_duration(text[1:])
+    return -length if text[0] == "-" else length
+
+
+def date_at(text: str, now: datetime) -> datetime:
+    """Convert a date, which may be relative (``-30d``), to an instant. ``now`` is the reference time.
+
+    Raise ValueError outside the years of dates.
+    """
+    length = _signed_length(text)
+    try:
+        instant = parse_iso(text) if length is None else now + length
+        instant = instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
+    except (OverflowError, ValueError):
+        instant = None
+    if instant is None or not EARLIEST_YEAR <= instant.year <= LATEST_YEAR:
+        raise ValueError(f"a date must be in the years {EARLIEST_YEAR} to {LATEST_YEAR}, not {text}")
+    return instant.replace(microsecond=0)
+
+
+def _duration(value: object) -> relativedelta:
     try:
         if isinstance(value, relativedelta):
             length = parse_duration(duration_text(value))
@@ -250,17 +296,17 @@ def _duration(value: Any) -> relativedelta:
             return value
         return parse_duration(_text(_in_seconds(value)))
     except (ValueError, ArithmeticError):
-        raise ValueError("must be a duration such as P30D, 90m or 3600") from None
+        raise ValueError(f"must be {A_DURATION}") from None
 
 
-def mapping(value: Any) -> dict[str, Any]:
+def mapping(value: object) -> dict[str, object]:
     """Return ``value`` as a dict. Raise ValueError unless all keys are strings."""
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return dict(value)
     raise ValueError("must be an object")
 
 
-def json_value(raw: Any, depth: int = 0) -> Any:
+def json_value(raw: object, depth: int = 0) -> Any:
     """Return ``raw`` as a JSON value. Floats become ``Decimal``, dates and durations strings.
 
     Raise ValueError if JSON cannot represent the value.
@@ -299,7 +345,7 @@ def choice(*words: str, synonyms: Synonyms = MappingProxyType({})) -> Kind[str]:
     """
     members = {str(word): word for word in words}
 
-    def read(value: Any) -> str:
+    def read(value: object) -> str:
         if isinstance(value, str) and value in members:
             return members[value]
         near = nearest(value, members, synonyms) if isinstance(value, str) else ""
@@ -316,7 +362,7 @@ def matching(pattern: str, says: str, *, is_secret: bool = False) -> Kind[str]:
     """
     compiled = re.compile(pattern)
 
-    def read(value: Any) -> str:
+    def read(value: object) -> str:
         if isinstance(value, str) and compiled.fullmatch(value):
             return value
         raise ValueError(f"is invalid: use {says}" if is_secret else f"must be {says}")
@@ -328,7 +374,7 @@ def whole(low: int, high: int) -> Kind[int]:
     """Return a kind that accepts integers from ``low`` to ``high``."""
     says = f"an integer {f'from {low} to {high}' if high < _UNBOUNDED else f'of {low} or more'}"
 
-    def read(value: Any) -> int:
+    def read(value: object) -> int:
         if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
             return value
         raise ValueError(f"must be {says}")
@@ -340,7 +386,7 @@ def number(low: float, high: float) -> Kind[float]:
     """Return a kind that accepts numbers from ``low`` to ``high``."""
     says = f"a number from {low:.15g} to {high:.15g}"
 
-    def read(raw: Any) -> float:
+    def read(raw: object) -> float:
         number = float(raw) if isinstance(raw, Decimal) else raw
         if isinstance(number, int | float) and not isinstance(number, bool) and low <= number <= high:
             return number
@@ -357,7 +403,7 @@ def span(least: float = 0) -> Kind[float]:
     within = number(least, DAY)
     from_ = f", from {least:.15g} seconds" if least else ""
 
-    def read(value: Any) -> float:
+    def read(value: object) -> float:
         value = value.total_seconds() if isinstance(value, timedelta) else value
         if isinstance(value, str) and value.strip("+s").replace(".", "", 1).isdecimal():
             value = float(value.strip("+s"))  # DURATION does not accept fractions
@@ -368,6 +414,19 @@ def span(least: float = 0) -> Kind[float]:
 
     says = f"seconds, or a duration such as 90s, 5m or PT1H{from_} up to a day"
     return Kind({"oneOf": [dict(within.shape), {"type": "string"}]}, read, says=says)
+
+
+def items_of(value: object) -> list[Any]:
+    """Return the items of an array. A string or an object is an array with this single item."""
+    items = [value] if isinstance(value, str | Mapping) else json_value(value)
+    if isinstance(items, list):
+        return items
+    raise ValueError("must be an array")
+
+
+def each(read_one: Callable[[object], T]) -> Kind[tuple[T, ...]]:
+    """Return a kind that reads one value or a list of values with ``read_one``."""
+    return Kind({"type": "array"}, lambda value: tuple(map(read_one, items_of(value))))
 
 
 def listed(
@@ -407,7 +466,7 @@ def listed(
             raise Within(wrong)
         return tuple(values)
 
-    def write(value: Sequence[T]) -> Any:
+    def write(value: Sequence[T]) -> object:
         return kind.write(value[0]) if alone and len(value) == 1 else [kind.write(item) for item in value]
 
     array = {"type": "array", "items": dict(kind.shape)}
@@ -432,7 +491,7 @@ def table(
     values.
     """
 
-    def read(raw: Any) -> dict[Any, Any]:
+    def read(raw: object) -> dict[object, object]:
         if isinstance(raw, Mapping):
             entries = [(key, key, value) for key, value in raw.items()]
         elif rows and isinstance(raw, list | tuple):
@@ -442,8 +501,8 @@ def table(
         if not least <= len(entries) <= most:
             raise ValueError(f"must have {least} to {most} keys, not {len(entries)}")
         json_type = values.shape.get("type")
-        empty: Any = {} if json_type == "object" else [] if json_type == "array" else None
-        result: dict[Any, Any] = {}
+        empty: object = {} if json_type == "object" else [] if json_type == "array" else None
+        result: dict[object, Any] = {}
         wrong: list[Mistake] = []
         for step, key, value in entries:
             if len(wrong) > MOST_MISTAKES:
@@ -465,10 +524,10 @@ def table(
             raise Within(wrong, result)
         return result
 
-    def write(value: Mapping[Any, Any]) -> dict[Any, Any]:
+    def write(value: Mapping[object, object]) -> dict[object, Any]:
         return {keys.write(key): values.write(inner) for key, inner in value.items()}
 
-    def shape() -> Mapping[str, Any]:
+    def shape() -> Mapping[str, object]:
         either_type = {"type": ["object", "array"], "items": keys.shape} if rows else {"type": "object"}
         return {**either_type, "additionalProperties": values.shape}
 
@@ -486,7 +545,7 @@ def either(otherwise: Kind[Any], *objects: Kind[Any]) -> Kind[Any]:
         fitting = (kind for kind in objects if value.keys() >= set(kind.shape.get("required", ())))
         return next(fitting, objects[-1])
 
-    def read(raw: Any) -> Any:
+    def read(raw: object) -> Any:
         if isinstance(raw, Mapping):
             return for_object(raw).read(raw)
         try:
@@ -496,13 +555,13 @@ def either(otherwise: Kind[Any], *objects: Kind[Any]) -> Kind[Any]:
             alternative = ", or an object" if expected.startswith("must ") else ""
             raise ValueError(f"{expected}{alternative}{separator}{given}") from None
 
-    def write(value: Any) -> Any:
+    def write(value: object) -> object:
         return (for_object(value) if isinstance(value, Mapping) else otherwise).write(value)
 
     return Kind(lambda: {"oneOf": [dict(kind.shape) for kind in (otherwise, *objects)]}, read, write)
 
 
-_NUMBER_OR_TEXT: Mapping[str, Any] = {"oneOf": [{"type": "string"}, {"type": "number"}]}
+_NUMBER_OR_TEXT: Mapping[str, object] = {"oneOf": [{"type": "string"}, {"type": "number"}]}
 
 TEXT = Kind({"type": "string"}, _text)
 #: A string without control characters. It can be empty.
@@ -527,6 +586,8 @@ CHANGE = Kind(_NUMBER_OR_TEXT, money.read, money.write)
 #: The amount of a balance or of a ledger entry. It can be larger than a price.
 BALANCE = Kind(_NUMBER_OR_TEXT, lambda amount: money.read(amount, money.MOST_KEPT), money.write)
 WHEN = Kind(_NUMBER_OR_TEXT, _when)
+#: A date, a date with a time, ``now``, or a duration with its sign: ``-400d``, ``+P1Y``.
+DATE = Kind({"type": "string"}, _read_date)
 #: An object of JSON values.
 MAPPING = Kind({"type": "object"}, lambda value: json_value(mapping(value)), says="an object")
 ANYTHING: Kind[Any] = Kind({}, json_value, says="any JSON value")
@@ -534,11 +595,12 @@ ANYTHING: Kind[Any] = Kind({}, json_value, says="any JSON value")
 Text = Annotated[str, TEXT]
 Key = Annotated[str, KEY]
 Name = Annotated[str, NAME]
-Zone = Annotated[str, Kind({"type": "string"}, lambda zone: _name(zone, "x."), names.to_unicode)]
+Zone = Annotated[str, Kind({"type": "string"}, _zone, names.to_unicode)]
 Switch = Annotated[bool, SWITCH]
 Amount = Annotated[Decimal | float | str, AMOUNT]
 Change = Annotated[Decimal | float | str, CHANGE]
 When = Annotated[str | int | datetime | timedelta, WHEN]
+Date = Annotated[datetime | timedelta | str, DATE]
 Term = Annotated[str, choice("registration", "renewal")]
 Credentials = Annotated[str, choice("both", "key", "token")]
 Instant = Annotated[datetime | str, INSTANT]

@@ -29,7 +29,7 @@ _DIGITS = 18
 def patterns(says: str, spelt: Callable[[str], str] = str) -> Kind[tuple[Glob, ...]]:
     """Return a kind that accepts one or more globs. ``spelt`` normalises each glob."""
 
-    def read(value: Any) -> Glob:
+    def read(value: object) -> Glob:
         return Glob(spelt(_read_glob(value).text))
 
     return listed(Kind({"type": "string"}, read, lambda glob: glob.text, says=says), 1, _GLOBS, alone=True)
@@ -41,7 +41,7 @@ def name_spelt(glob: str) -> str:
     return glob.lower() if name is None else to_unicode(name)
 
 
-def _outcome(value: Any) -> str:
+def _outcome(value: object) -> str:
     """Read an outcome. ``contract.unknown`` checks later whether the outcome exists."""
     if isinstance(value, str) and 0 < len(value) <= _LONGEST_WORD:
         require_whole_letters(value)
@@ -49,7 +49,7 @@ def _outcome(value: Any) -> str:
     raise ValueError(f"must be {_OUTCOMES}")
 
 
-def _since(value: Any) -> datetime | int:
+def _since(value: object) -> datetime | int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**_DIGITS:
         return value
     text = value.isoformat() if isinstance(value, datetime) else value
@@ -62,7 +62,7 @@ def _since(value: Any) -> datetime | int:
         raise ValueError(f"must be {_SINCE}") from None
 
 
-def _read_glob(value: Any) -> Glob:
+def _read_glob(value: object) -> Glob:
     if isinstance(value, Glob):
         return value
     if not isinstance(value, str):
@@ -70,12 +70,12 @@ def _read_glob(value: Any) -> Glob:
     return Glob(plain(value))
 
 
-def body_as_json(expected: Any) -> Any:
+def body_as_json(expected: object) -> object:
     """Return an expected body as JSON, with each glob as a string."""
     return with_leaves(expected, lambda leaf: leaf.text if isinstance(leaf, Glob) else leaf)
 
 
-def _glob_if_any(leaf: Any) -> Any:
+def _glob_if_any(leaf: object) -> object:
     return Glob(leaf) if isinstance(leaf, str) and {"*", "?"} & set(leaf) else leaf
 
 
@@ -161,7 +161,7 @@ class Request(Protocol):
         """The query parameters of the request, as pairs of name and value."""
 
     @property
-    def json(self) -> Any:
+    def json(self) -> object:
         """The JSON body of the request, or None without a body."""
 
     @property
@@ -336,7 +336,7 @@ def _pair_misses(part: str, globs: Mapping[str, Glob | None], request: Request) 
             yield Miss(f"{part}.{name}", glob.text, values[0] if values else None)
 
 
-def _body_misses(_: str, body: Mapping[Path, Any], request: Request) -> Iterator[Miss]:
+def _body_misses(_: str, body: Mapping[Path, object], request: Request) -> Iterator[Miss]:
     """Yield the differences in the body.
 
     If a path leads to several values, one matching value is enough.
@@ -368,7 +368,7 @@ _MISSES: Mapping[str, Callable[[str, Any, Request], Iterator[Miss]]] = {
 }
 
 
-def _differences(path: str, expected: Any, actual: Any) -> Iterator[Miss]:
+def _differences(path: str, expected: object, actual: object) -> Iterator[Miss]:
     """Yield the differences between two JSON values at ``path``.
 
     ``actual`` can have more keys than ``expected`` in an object, but not more items in a list.
@@ -387,12 +387,12 @@ def _differences(path: str, expected: Any, actual: Any) -> Iterator[Miss]:
         yield Miss(path, body_as_json(expected), actual)
 
 
-def _same(expected: Any, actual: Any) -> bool:
+def _same(expected: object, actual: object) -> bool:
     if isinstance(expected, Glob):
         return isinstance(actual, str) and expected.matches(actual)
     same = _number(expected) == _number(actual) and isinstance(expected, bool) is isinstance(actual, bool)
     return bool(same)
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> object:
     return Decimal(str(value)) if isinstance(value, float) else value

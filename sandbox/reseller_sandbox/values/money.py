@@ -6,6 +6,7 @@ sums and products never need more digits.
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal, InvalidOperation
 
 #: The maximum number of fraction digits. ``write_in_full`` always writes all of them.
@@ -25,6 +26,9 @@ MOST_KEPT = 10**15
 
 _LONGEST = 100
 
+#: Matches a string of a float with an error, such as 285.29999999999995 for 95.10 * 3.
+_FLOAT = re.compile(r"-?(?=[0-9.]{16})[0-9]+\.[0-9]{0,9}(0{5}|9{5})[0-9]{1,3}")
+
 #: JSON Schema of a price as a string. ``read_price`` also accepts an exponent.
 PRICE = {"pattern": rf"^[0-9]+(\.[0-9]{{1,{FINEST}}}0*)?$", "maxLength": _LONGEST}
 
@@ -32,10 +36,14 @@ PRICE = {"pattern": rf"^[0-9]+(\.[0-9]{{1,{FINEST}}}0*)?$", "maxLength": _LONGES
 def read(value: object, most: int | None = MOST) -> Decimal:
     """Return a number, or a string with a decimal number, as an amount.
 
-    Raise ValueError for any other value, for too many fraction digits, and for an amount of ``most`` or more.
+    A number counts as the nearest amount, because a product of floats has an error: 95.10 * 3 is
+    285.29999999999995. A string counts as the nearest amount only if it has such an error. Raise ValueError
+    for any other value, for too many fraction digits, and for an amount of ``most`` or more.
     The message has no subject (``must be a decimal number``).
     """
     amount = _number(value)
+    if len(_fraction(amount)) > FINEST and (not isinstance(value, str) or _FLOAT.fullmatch(value)):
+        amount = Decimal(write_in_full(amount))
     if most is not None and abs(amount) >= most:
         raise ValueError(f"must be less than {most}")
     if amount.adjusted() < -_LONGEST or len(_fraction(amount)) > FINEST:

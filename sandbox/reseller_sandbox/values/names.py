@@ -37,12 +37,31 @@ def normalise(text: str) -> str:
         raise BadName(f"the name has {len(name)} characters; the maximum is {LONGEST}")
     labels = name.split(".")
     for label in labels:
-        _check(label)
+        if not label:
+            raise BadName("the name has an empty label")
+        if len(label) > 63:
+            raise BadName(f"the label {label[:20]}… has {len(label)} characters; the maximum is 63")
+        if not _LABEL.fullmatch(label):
+            raise BadName(f"the label {label!r} must have only letters, digits and inner hyphens")
+        if label[2:4] == "--" and not label.startswith("xn--"):
+            raise BadName(f"the label {label!r} has hyphens as third and fourth character")
     if len(labels) < 2:
         raise BadName("the name has no zone")
     if labels[-1].isdigit():
         raise BadName("the last label is a number")
     return name
+
+
+def normalise_zone(text: str) -> str:
+    """Return a zone, or a host that may have one label, in canonical form. Raise ``BadName``."""
+    return normalise(f"x.{text}").removeprefix("x.")
+
+
+def normalise_label(text: str) -> str:
+    """Return the label of a name in canonical form. Raise ``BadName``."""
+    if "." in text:
+        raise BadName("a label has no dots")
+    return normalise(f"{text}.example").removesuffix(".example")
 
 
 def well_formed(text: str) -> str | None:
@@ -51,17 +70,6 @@ def well_formed(text: str) -> str | None:
         return normalise(text)
     except BadName:
         return None
-
-
-def _check(label: str) -> None:
-    if not label:
-        raise BadName("the name has an empty label")
-    if len(label) > 63:
-        raise BadName(f"the label {label[:20]}… has {len(label)} characters; the maximum is 63")
-    if not _LABEL.fullmatch(label):
-        raise BadName(f"the label {label!r} must have only letters, digits and inner hyphens")
-    if label[2:4] == "--" and not label.startswith("xn--"):
-        raise BadName(f"the label {label!r} has hyphens as third and fourth character")
 
 
 def _through_idna(name: str) -> str:
@@ -87,6 +95,39 @@ def _decoded(name: str) -> str:
         return idna.decode(name)
     except (idna.IDNAError, UnicodeError):
         return name
+
+
+class NameText(str):
+    """A text with internationalised names, which ``rewritten`` writes in another form.
+
+    Facts of refusals are such texts, because each interface has its own form of names.
+    """
+
+    __slots__ = ("_names", "_pattern")
+
+    def __new__(cls, pattern: str, names: tuple[str, ...], form: str, asked: str | None = None) -> NameText:
+        """Return ``pattern`` with ``names`` in its places (``{}``), in a form (see ``written``)."""
+        text = super().__new__(cls, pattern.format(*[written(name, form, asked) for name in names]))
+        text._pattern, text._names = pattern, names
+        return text
+
+    _pattern: str
+    _names: tuple[str, ...]
+
+    def rewritten(self, form: str, asked: str | None = None) -> NameText:
+        """Return the text with its names in a form (see ``written``)."""
+        return NameText(self._pattern, self._names, form, asked)
+
+
+def shown(*names: str, pattern: str = "") -> str:
+    """Return names for a message, in the places (``{}``) of ``pattern``, or separated by commas.
+
+    If a name is internationalised, the result is a ``NameText``.
+    """
+    pattern = pattern or ", ".join(["{}"] * len(names))
+    if any("xn--" in name for name in names):
+        return NameText(pattern, names, "unicode")
+    return pattern.format(*names)
 
 
 def below(name: str, parent: str) -> bool:

@@ -10,7 +10,7 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import cache
 from itertools import chain
@@ -42,12 +42,12 @@ def field_names(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
-def is_record(value: Any) -> bool:
+def is_record(value: object) -> bool:
     """Whether ``value`` is a record or dataclass (an object or a type)."""
     return hasattr(value, "__struct_fields__") or hasattr(value, "__dataclass_fields__")
 
 
-def defaults(kind: Any) -> dict[str, Any]:
+def defaults(kind: Any) -> dict[str, object]:
     """Return the defaults of the fields of a record type, by field name.
 
     Fields with a default factory are omitted.
@@ -76,12 +76,12 @@ def docstring(of: Any) -> str:
     return inspect.cleandoc(text or "")
 
 
-def without_arguments(of: Any) -> str:
+def without_arguments(of: object) -> str:
     """Return the docstring of ``of`` without the ``Args:`` section."""
     return _ARGUMENTS.sub("", docstring(of)).strip()
 
 
-def documented_parameters(of: Any) -> Mapping[str, str]:
+def documented_parameters(of: object) -> Mapping[str, str]:
     """Return the description of each parameter in the ``Args:`` section of a docstring."""
     section = _ARGUMENTS.search(docstring(of) + "\n")
     pairs = _ARGUMENT.findall(section[1]) if section else []
@@ -130,7 +130,7 @@ class Parameter(Struct, frozen=True):
         return f"{self.name}_" if iskeyword(self.name) else self.name
 
 
-def kind_of(annotated: Any) -> Kind[Any]:
+def kind_of(annotated: object) -> Kind[Any]:
     """Return the kind in an annotation: ``NAME`` for ``Annotated[str, NAME] | None``."""
     return next(part for part in _metadata(annotated) if isinstance(part, Kind))
 
@@ -141,7 +141,7 @@ class Also(Struct, frozen=True):
     words: str
 
 
-def _metadata(annotated: Any) -> Iterator[Any]:
+def _metadata(annotated: object) -> Iterator[object]:
     return (
         part
         for annotation in (annotated, *get_args(annotated))
@@ -149,7 +149,7 @@ def _metadata(annotated: Any) -> Iterator[Any]:
     )
 
 
-_PLACES: Mapping[Any, Place] = {
+_PLACES: Mapping[object, Place] = {
     inspect.Parameter.POSITIONAL_ONLY: "segment",
     inspect.Parameter.POSITIONAL_OR_KEYWORD: "argument",
     inspect.Parameter.KEYWORD_ONLY: "option",
@@ -165,7 +165,7 @@ class Group(Struct, frozen=True):
     known: Callable[[], Sequence[Parameter]]
 
 
-def declared(of: Any) -> tuple[Parameter, ...]:
+def declared(of: object) -> tuple[Parameter, ...]:
     """Return the parameters that a function, a TypedDict or a record declares.
 
     The first parameter of a function is skipped. A function can take some of its parameters from a TypedDict:
@@ -178,10 +178,13 @@ def declared(of: Any) -> tuple[Parameter, ...]:
 @cache
 def _declared(of: Any) -> tuple[Parameter, ...]:
     hints = get_type_hints(of, include_extras=True)
+    about = documented_parameters(of)
     if is_typeddict(of):
-        return _keys(documented_parameters(of), hints)
+        keys = [name for name, hint in hints.items() if get_origin(hint) is Required]
+        hints |= {name: get_args(hints[name])[0] for name in keys}
+        return tuple(_parameter(name, hint, name in keys, about=about) for name, hint in hints.items())
     if is_record(of):
-        return _fields(of, hints)
+        return _fields(of, hints, about)
     parameters: list[Parameter] = []
     for name, parameter in list(inspect.signature(of).parameters.items())[1:]:
         hint = hints[name]
@@ -192,15 +195,14 @@ def _declared(of: Any) -> tuple[Parameter, ...]:
         else:
             group = next((part for part in _metadata(hint) if isinstance(part, Group)), None)
             parameters += group.known() if group else declared(*get_args(hint))  # of Unpack
-    about = documented_parameters(of)
     return tuple(replace(each, words=about.get(each.name, each.words)) for each in parameters)
 
 
 def _parameter(
     name: str,
-    hint: Any,
+    hint: object,
     required: bool,
-    default: Any = None,
+    default: object = None,
     about: Mapping[str, str] = MappingProxyType({}),
     place: Place = "option",
 ) -> Parameter:
@@ -215,18 +217,10 @@ def _parameter(
     return Parameter(key, kind_of(hint), required, place, default, words, synonyms)
 
 
-def _keys(about: Mapping[str, str], hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    parameters = []
-    for name, hint in hints.items():
-        required = get_origin(hint) is Required
-        parameters.append(_parameter(name, get_args(hint)[0] if required else hint, required, about=about))
-    return tuple(parameters)
-
-
-def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
+def _fields(of: Any, hints: Mapping[str, object], about: Mapping[str, str]) -> tuple[Parameter, ...]:
     bases = [base for base in of.__bases__ if is_record(base) and field_names(base)]
     inherited = {name for base in bases for name in field_names(base)}
-    constants, about = defaults(of), documented_parameters(of)
+    constants = defaults(of)
     own = (
         _parameter(name, hints[name], name not in constants, constants.get(name), about)
         for name in field_names(of)
@@ -235,7 +229,7 @@ def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
     return (*own, *(parameter for base in bases for parameter in declared(base)))
 
 
-def read_by(known: Sequence[Parameter], raw: Mapping[str, Any]) -> dict[str, Any]:
+def read_by(known: Sequence[Parameter], raw: Mapping[str, object]) -> dict[str, object]:
     """Read the values in ``raw`` by the kinds of the ``known`` parameters.
 
     A value None counts as missing. Refuse with ``invalid_parameter``, which lists every mistake.
@@ -246,7 +240,7 @@ def read_by(known: Sequence[Parameter], raw: Mapping[str, Any]) -> dict[str, Any
     return values
 
 
-def read(known: Sequence[Parameter], raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[Mistake]]:
+def read(known: Sequence[Parameter], raw: Mapping[str, object]) -> tuple[dict[str, Any], list[Mistake]]:
     """Read the values in ``raw`` as ``known`` parameters. Return the valid values and all mistakes."""
     named = {parameter.name: parameter for parameter in known}
     wrong = _unknown_names(named, raw)
@@ -267,7 +261,7 @@ def read(known: Sequence[Parameter], raw: Mapping[str, Any]) -> tuple[dict[str, 
     return read_values, wrong
 
 
-def _unknown_names(named: Mapping[str, Parameter], values: Mapping[str, Any]) -> list[Mistake]:
+def _unknown_names(named: Mapping[str, Parameter], values: Mapping[str, object]) -> list[Mistake]:
     """Return a mistake for each unknown name. The mistake suggests a known name, or lists the known names.
 
     If the unknown name is a key of a nested object, the mistake suggests that object.
@@ -276,16 +270,24 @@ def _unknown_names(named: Mapping[str, Parameter], values: Mapping[str, Any]) ->
     if not unknown:
         return []
     listed = f"; known are {', '.join(named)}" if 0 < len(named) <= _FEW else ""
-    parents = {
-        key: parent.name for parent in named.values() for key in parent.kind.shape.get("properties", ())
-    }
-    synonyms = {parameter.name: parameter.synonyms for parameter in named.values()}
     wrong: list[Mistake] = []
     for name in unknown:
-        near = f"; put it in {parents[name]}" if name in parents else nearest(name, named, synonyms)
+        parent = parent_of(name, named.values())
+        near = f"; put it in {parent.name}" if parent else suggestion_for(name, named.values())
         wrong.append(Mistake((name[:80],), f"is not known here{near or listed}", True))
         listed = listed if near else ""
     return wrong
+
+
+def parent_of(name: str, known: Iterable[Parameter]) -> Parameter | None:
+    """Return the parameter whose value is an object with the key ``name``, or None."""
+    return next((parent for parent in known if name in parent.kind.shape.get("properties", ())), None)
+
+
+def suggestion_for(name: str, known: Iterable[Parameter]) -> str:
+    """Return a suggestion for the unknown parameter ``name``, to add to an error, or ""."""
+    synonyms = {parameter.name: parameter.synonyms for parameter in known}
+    return nearest(name, synonyms, synonyms)
 
 
 def refused(problems: Sequence[str], place: str = "") -> Refused:
@@ -297,7 +299,7 @@ def refused(problems: Sequence[str], place: str = "") -> Refused:
     return Refused(INVALID_PARAMETER, problems=complaint(placed))
 
 
-def record(*of: Any, build: Callable[..., Any] | None = None) -> Kind[Any]:
+def record(*of: object, build: Callable[..., object] | None = None) -> Kind[Any]:
     """Return a kind that accepts objects with the parameters of TypedDicts or records.
 
     ``build`` makes the value from the parameters. Without ``build``, the value is a record if ``of`` is one
@@ -309,12 +311,12 @@ def record(*of: Any, build: Callable[..., Any] | None = None) -> Kind[Any]:
     def parameters() -> tuple[Parameter, ...]:
         return tuple(chain.from_iterable(map(declared, of)))
 
-    def read_record(raw: Any) -> Any:
+    def read_record(raw: object) -> object:
         if isinstance(make, type) and isinstance(raw, make):
             return raw
         known = parameters()
         values, wrong = read(known, mapping(raw))
-        built: Any = values
+        built: object = values
         if make is not None and not wrong:
             built = make(**by_attribute(known, values))
             wrong = list(built.mistakes()) if hasattr(built, "mistakes") else []
@@ -330,7 +332,7 @@ def record(*of: Any, build: Callable[..., Any] | None = None) -> Kind[Any]:
     )
 
 
-def written(known: Sequence[Parameter], value: Any) -> dict[str, Any]:
+def written(known: Sequence[Parameter], value: object) -> dict[str, object]:
     """Return the parameters of ``value`` as JSON, without values that equal their default."""
     get = value.get if isinstance(value, Mapping) else lambda name: getattr(value, name)
     parts = (
@@ -342,7 +344,7 @@ def written(known: Sequence[Parameter], value: Any) -> dict[str, Any]:
     }
 
 
-def by_attribute(known: Sequence[Parameter], values: Mapping[str, Any]) -> dict[str, Any]:
+def by_attribute(known: Sequence[Parameter], values: Mapping[str, object]) -> dict[str, Any]:
     """Return ``values`` with Python identifiers as keys: ``from_`` for ``from``."""
     return {parameter.attribute: values[parameter.name] for parameter in known if parameter.name in values}
 

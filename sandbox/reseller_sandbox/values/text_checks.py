@@ -8,7 +8,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from itertools import chain, count
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 #: The number of characters of a word that a suggestion compares.
 COMPARED = 60
@@ -35,12 +35,20 @@ Synonyms = Mapping[str, Sequence[str]]
 def nearest(word: str, known: Iterable[str], synonyms: Synonyms = MappingProxyType({})) -> str:
     """Return a suggestion to add to an error about ``word`` (``; did you mean name?``), or "".
 
-    A known word with ``word`` as a synonym takes precedence over a word with a similar spelling.
+    The known words with ``word`` as a synonym take precedence over a word with a similar spelling.
     """
     known = list(known)
     same = [name for name in known if word.lower() in synonyms.get(name, ())]
-    near = same or close(word, known)
-    return f"; did you mean {near[0]}?" if near else ""
+    return did_you_mean(same or close(word, known))
+
+
+#: The maximum number of suggestions in an error.
+_MOST_SUGGESTIONS = 3
+
+
+def did_you_mean(words: Sequence[str]) -> str:
+    """Return a suggestion to add to an error (``; did you mean a or b?``), or "" without ``words``."""
+    return f"; did you mean {' or '.join(words[:_MOST_SUGGESTIONS])}?" if words else ""
 
 
 _MOST_PROBLEMS = 20
@@ -99,7 +107,7 @@ def decimals_to_floats(value: object) -> object:
     return with_leaves(value, lambda leaf: float(leaf) if isinstance(leaf, Decimal) else leaf)
 
 
-def with_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
+def with_leaves(value: object, change: Callable[[object], object]) -> object:
     """Return a JSON value with ``change`` applied to each part that is not an object or an array."""
     if isinstance(value, Mapping):
         return {key: with_leaves(item, change) for key, item in value.items()}
@@ -121,12 +129,33 @@ LONGEST = 255
 #: Every valid number has fewer digits. The limit of Python's ``int`` (4300) is higher.
 _MOST_DIGITS = 4000
 
+#: Letters without ink: the fillers of Hangul and the empty pattern of Braille.
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"
+
+_NO_JOINERS = dict.fromkeys(map(ord, "\u200c\u200d"))
+
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def has_control(text: str) -> bool:
     """Whether ``text`` contains a control character, such as a line break."""
     return _CONTROL.search(text) is not None
+
+
+def is_printable(text: str) -> bool:
+    """Whether ``text`` has only printable characters.
+
+    The zero-width joiner and non-joiner count as printable, because words and names of several scripts
+    need them.
+    """
+    return text.translate(_NO_JOINERS).isprintable()
+
+
+def is_blank(text: str) -> bool:
+    """Whether ``text`` has no visible character."""
+    return not any(
+        letter.isprintable() and not letter.isspace() and letter not in _FILLERS for letter in text
+    )
 
 
 def printable(text: str) -> str:
@@ -136,8 +165,8 @@ def printable(text: str) -> str:
     """
     return (
         text
-        if text.isprintable()
-        else "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+        if is_printable(text)
+        else "".join(letter if is_printable(letter) else repr(letter)[1:-1] for letter in text)
     )
 
 

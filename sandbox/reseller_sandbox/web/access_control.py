@@ -16,12 +16,14 @@ import socket
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from msgspec import field
 from werkzeug.http import parse_cookie
 
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import Refused
-from reseller_sandbox.server.secrecy import host_masked, text_masked
+from reseller_sandbox.server.secrecy import USUAL, host_masked
 from reseller_sandbox.settings import BadSetting, Settings
+from reseller_sandbox.values.clock import instance_mark
 from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.web.context import RequestContext
 
@@ -75,20 +77,22 @@ class Gate(Quiet, frozen=True):
     RULES = (r.CROSS_SITE, r.FOREIGN_HOST, r.CONTROL_TOKEN_MISSING, r.CONTROL_TOKEN_WRONG)
 
     settings: Settings
-
-    @property
-    def token(self) -> str | None:
-        """The token that each request must send, or None."""
-        return self.settings.control_token
+    #: The sessions of the page that their users have ended.
+    ended: set[str] = field(default_factory=set)
 
     @property
     def page_word(self) -> str:
         """The page's second secret, besides the cookie. The page sends this secret with each change."""
-        return self._digest("change") if self.token is not None else ""
+        return self._digest("change") if self.settings.control_token is not None else ""
 
     def page_cookie(self, request: RequestContext, *, ended: bool = False) -> str:
-        """Return the Set-Cookie header of the page, whose cookie replaces the token. ``ended`` removes it."""
-        value = "" if ended else self._digest("cookie")
+        """Return the Set-Cookie header of the page, whose cookie replaces the token.
+
+        Each session has its own cookie. ``ended`` removes the cookie, and ends the session of the request.
+        """
+        if ended and (session := self._session(request)) is not None:
+            self.ended.add(session)
+        value = "" if ended else self._signed(instance_mark())
         parts = [f"{_cookie_name(request)}={value}", "Path=/", "HttpOnly", "SameSite=Strict"]
         parts += ["Max-Age=0"] if ended else []
         parts += ["Secure"] if request.scheme == "https" else []
@@ -96,25 +100,38 @@ class Gate(Quiet, frozen=True):
 
     def _is_page(self, request: RequestContext) -> bool:
         """Whether a request has the page's cookie. A change also requires the page's second secret."""
-        header = request.headers.get("Cookie", "")
-        cookies = parse_cookie(header if header.isascii() else "")  # Werkzeug raises for bad UTF-8
-        if not _same(cookies.get(_cookie_name(request), ""), self._digest("cookie")):
+        if self._session(request) is None:
             return False
         return request.method in _READING_METHODS or _same(request.headers.get(CHANGE, ""), self.page_word)
 
+    def _session(self, request: RequestContext) -> str | None:
+        """Return the session of the page that sent a request, or None."""
+        header = request.headers.get("Cookie", "")
+        cookies = parse_cookie(header if header.isascii() else "")  # Werkzeug raises for bad UTF-8
+        cookie = cookies.get(_cookie_name(request), "")
+        session = cookie.partition(".")[0]
+        return session if _same(cookie, self._signed(session)) and session not in self.ended else None
+
+    def _signed(self, session: str) -> str:
+        """Return the cookie of a session. Servers with the same token accept it, such as shards."""
+        return f"{session}.{self._digest(f'cookie {session}')}"
+
     def _digest(self, purpose: str) -> str:
-        return hmac.digest((self.token or "").encode(), f"page {purpose}".encode(), "sha256").hex()
+        return hmac.digest(
+            (self.settings.control_token or "").encode(), f"page {purpose}".encode(), "sha256"
+        ).hex()
 
     def admit(self, request: RequestContext) -> None:
         """Admit the request, or raise one of ``RULES``."""
         if not request.prefix and (request.path == PAGE or request.path.startswith(f"{PAGE}/")):
             return
         self._require_own_page(request)
-        if self.token is None:
+        token = self.settings.control_token
+        if token is None:
             if not self.settings.control_open:
                 self._require_own_host(request)
         elif request.path != HEALTH or request.prefix:
-            self._require_token(request, self.token)
+            self._require_token(request, token)
 
     def _require_own_page(self, request: RequestContext) -> None:
         origin = request.headers.get("Origin")
@@ -125,7 +142,7 @@ class Gate(Quiet, frozen=True):
         if origin is not None:
             scheme, _, place = origin.partition("://")
             if all(_place(place, scheme) != _place(netloc, scheme) for netloc in netlocs):
-                raise Refused(r.CROSS_SITE, origin=text_masked(origin)[:80], setting=_PUBLIC_URL)
+                raise Refused(r.CROSS_SITE, origin=USUAL.text_masked(origin)[:80], setting=_PUBLIC_URL)
         elif request.headers.get("Sec-Fetch-Site", "") in _OTHER_SITES:
             raise Refused(r.CROSS_SITE, origin="another origin", setting=_PUBLIC_URL)
 

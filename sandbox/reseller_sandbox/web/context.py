@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -15,7 +16,6 @@ import flask
 import msgspec
 from msgspec import Struct, field
 from werkzeug.datastructures import EnvironHeaders, Headers
-from werkzeug.wsgi import get_input_stream
 
 from reseller_sandbox.faults import FaultRule, Strike
 from reseller_sandbox.refusals import MALFORMED_BODY, Refusal, Refused
@@ -23,13 +23,14 @@ from reseller_sandbox.registry.assumptions import Assumptions, watched
 from reseller_sandbox.registry.model import Account, Stage
 from reseller_sandbox.registry.state import Change, relevant_order
 from reseller_sandbox.server.delivery import Env
+from reseller_sandbox.server.json_text import NestedTooDeeply, load_json
 from reseller_sandbox.server.log import Words
+from reseller_sandbox.server.secrecy import USUAL
 from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.values.matching import CANNED, FAULT, NO_OPERATION, OK
 from reseller_sandbox.values.names import well_formed
 from reseller_sandbox.web.headers import IGNORED, header_value
 from reseller_sandbox.worlds import Entry, Snapshot, World, redact
-from reseller_sandbox.worlds.snapshot import after_request
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -41,6 +42,9 @@ ENV_WORLD, ENV_PREFIX = "sandbox.world", "sandbox.prefix"
 
 #: The path placeholders and body keys whose value is a domain name.
 NAME_KEYS = ("domainName", "domain_name")
+
+#: The content types of forms.
+_FORM = re.compile(r"multipart/form-data|application/x-www-form-urlencoded", re.IGNORECASE)
 
 #: The maximum number of domain names in a line of the log.
 _NAMED = 3
@@ -68,6 +72,8 @@ class RequestContext(Struct, dict=True):
     ``client_outcome`` is the outcome that the client sees if a fault replaces the operation's response:
     the name of an error, or ``fault``. ``held`` is a fault that delays the request. ``held_up`` is the
     delay in seconds. ``recorded`` is whether the journal entry has been written, with ``answer_headers``.
+    ``has_encodings`` is whether the header Accept-Encoding decides about the body of the response, and
+    ``compressed`` is the body in gzip, if the client gets it so.
     """
 
     interface: Interface
@@ -115,6 +121,8 @@ class RequestContext(Struct, dict=True):
     assumed: Sequence[tuple[str, object]] = ()
     recorded: bool = False
     answer_headers: dict[str, str] = field(default_factory=dict)
+    has_encodings: bool = False
+    compressed: bytes = b""
 
     @classmethod
     def of(cls, interface: Interface, endpoint: Endpoint | None, arguments: dict[str, str]) -> RequestContext:
@@ -148,18 +156,17 @@ class RequestContext(Struct, dict=True):
         """The address of the server, as the client wrote it in the Host header."""
         return f"{self.scheme}://{self.headers.get('Host', '')}"
 
-    def read_body(self) -> None:
-        """Read the body, unless the request has none or its body has already been read."""
-        if not self.body and ("CONTENT_LENGTH" in self.environ or "HTTP_TRANSFER_ENCODING" in self.environ):
-            self.body = get_input_stream(self.environ).read()
-
     @cached_property
     def object(self) -> dict[str, Any]:
         """The JSON object in the body.
 
         It is empty if the body is missing or ``[]``. Raise ``malformed_body`` for other bodies.
         """
-        value = read_json(self.body) if self.body.strip() else {}
+        text = self.body.strip()
+        form = _FORM.match(self.headers.get("Content-Type", ""))
+        if form is not None and text[:1] not in (b"{", b"[", b""):
+            raise _malformed(f"it is {form[0].lower()}, not JSON")
+        value = read_json(self.body) if text else {}
         if value == []:
             return {}
         if not isinstance(value, dict):
@@ -182,22 +189,22 @@ class RequestContext(Struct, dict=True):
     @cached_property
     def domains(self) -> tuple[str, ...]:
         """The valid domain names in the path and the body, in normal form."""
+        names = dict.fromkeys(map(well_formed, self.spellings))
+        return tuple([name for name in names if name is not None])
+
+    @property
+    def spellings(self) -> list[str]:
+        """The domain names in the path and the body, as the client wrote them."""
         body = self.object_if_any
         inner, many = body.get("domain"), body.get("domainNames")
         holders = [self.path_arguments, body, inner if isinstance(inner, dict) else {}]
         texts = [holder[key] for holder in holders for key in NAME_KEYS if key in holder]
         texts += many if isinstance(many, list) else []
-        names = dict.fromkeys([well_formed(text) for text in texts if isinstance(text, str)])
-        return tuple([name for name in names if name is not None])
+        return [text for text in texts if isinstance(text, str)]
 
     def query_value(self, name: str) -> str | None:
         """Return the first value of a query parameter."""
         return next((value for key, value in self.query if key == name), None)
-
-    def _sent_headers(self) -> dict[str, str]:
-        """Return the first headers of the request, with names and values cut to a maximum length."""
-        headers = islice(self.headers.items(), redact.MOST_HEADERS)
-        return {name[: redact.LONGEST_HEADER]: value[: redact.KEPT_OF_A_HEADER] for name, value in headers}
 
     @property
     def instance(self) -> str:
@@ -261,13 +268,6 @@ class RequestContext(Struct, dict=True):
                 self.step = world.snapshot.log.number
                 self.after = world.snapshot
 
-    def run_scheduled(self, status: int) -> None:
-        """Run the third-party actions that are scheduled after this request."""
-        self.status = status
-        if self.cause and self.world is not None and self.world.state.waiting:
-            self.world.travel(after_request(self), cause=self.step)
-            self.after = self.world.snapshot
-
     @property
     def number(self) -> int:
         """The number in the request's id (3 in ``r3``), or 0 if the request has no id yet."""
@@ -308,8 +308,12 @@ class RequestContext(Struct, dict=True):
         return order.stage if order is not None else None
 
     def entry(self, status: int = 0, answer: bytes = b"", error: str = "") -> Entry:
-        """Return a journal entry with all facts that are known about the request so far."""
+        """Return a journal entry with all facts that are known about the request so far.
+
+        The entry has the first headers of the request, with names and values cut to a maximum length.
+        """
         assert self.before is not None
+        sent = islice(self.headers.items(), redact.MOST_HEADERS)
         return Entry(
             id=self.cause,
             step=self.step,
@@ -336,7 +340,8 @@ class RequestContext(Struct, dict=True):
             error="" if self.client_outcome == FAULT else error,
             stage=self.stage,
             ignored=self.ignored,
-            sent=self._sent_headers(),
+            sent={name[: redact.LONGEST_HEADER]: value[: redact.KEPT_OF_A_HEADER] for name, value in sent},
+            secret_names=self.world.limits.secret_names if self.world is not None else (),
             scheme=self.scheme,
             port=self.port,
             arrived=self.held.request.arrived if self.held is not None else None,
@@ -394,8 +399,9 @@ class RequestContext(Struct, dict=True):
         """
         if self.refused is None or self.client_outcome or len(self.body) > _SEARCHED:
             return ""
-        sent = redact.read(self.body), dict(self.query)
-        return str(redact.masked(self.refused.message, redact.secrets_in(sent)))
+        secrecy = self.world.secrecy if self.world is not None else USUAL
+        sent = redact.read_request(self.body), dict(self.query)
+        return str(redact.masked(self.refused.message, secrecy, redact.secrets_in(sent, secrecy)))
 
 
 # JSON, read strictly
@@ -409,7 +415,7 @@ def _malformed(problem: str) -> Refused:
     return Refused(MALFORMED_BODY, problem=problem)
 
 
-def read_json(raw: bytes) -> Any:
+def read_json(raw: bytes) -> object:
     """Return the value of the JSON text ``raw``. Raise ``malformed_body`` if ``raw`` is not valid JSON.
 
     Numbers with a fraction become ``Decimal``, so that a price keeps every digit. Values outside standard
@@ -422,7 +428,7 @@ def read_json(raw: bytes) -> Any:
     if text.startswith("\ufeff"):
         raise _malformed("the text begins with a byte order mark, which JSON does not allow")
     try:
-        value = _decode(text)
+        value = load_json(text, **_STRICT)
         if "\\ud" in text or "\\uD" in text:
             json_bytes(value)  # raises an error if a string has half a surrogate pair
     except json.JSONDecodeError as error:
@@ -431,8 +437,8 @@ def read_json(raw: bytes) -> Any:
         raise _malformed(f"JSON syntax error: {problem} at {place}") from None
     except UnicodeEncodeError:
         raise _malformed("a JSON string has half a surrogate pair") from None
-    except RecursionError:
-        raise _malformed("the JSON is nested too deeply") from None
+    except NestedTooDeeply as error:
+        raise _malformed(f"the JSON {error}") from None
     except ValueError:
         raise _malformed("a JSON number has too many digits") from None
     return value
@@ -451,7 +457,7 @@ def _reject_constant(name: str) -> None:
     raise _malformed(f"{name} is not a JSON value")
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     value = dict(pairs)
     if len(value) < len(pairs):
         (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
@@ -460,6 +466,4 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 # The hook for objects runs Python code, so other threads can run while a large body is decoded.
-_decode = json.JSONDecoder(
-    parse_float=_decimal, parse_constant=_reject_constant, object_pairs_hook=_object
-).decode
+_STRICT = {"parse_float": _decimal, "parse_constant": _reject_constant, "object_pairs_hook": _object}

@@ -42,14 +42,16 @@ TRANSPORT: tuple[Rule, ...] = (
     refusals.INVALID_HOST,
     refusals.BODY_TOO_LARGE,
     refusals.UNKNOWN_WORLD,
+    refusals.UNSUPPORTED_ENCODING,
     refusals.UNSUPPORTED_MEDIA_TYPE,
     refusals.MALFORMED_BODY,
     refusals.UNKNOWN_KEYS,
+    refusals.OVER_SPEND_LIMIT,
     *(rule for rule in ANYWHERE if rule is not refusals.INTERNAL_ERROR),
 )
 
 #: Rules that any operation can raise, in addition to the rules of its interface and its declaration.
-ANY_OPERATION: tuple[Rule, ...] = (refusals.UNKNOWN_KEYS, refusals.INTERNAL_ERROR)
+ANY_OPERATION: tuple[Rule, ...] = (refusals.UNKNOWN_KEYS, refusals.OVER_SPEND_LIMIT, refusals.INTERNAL_ERROR)
 
 #: The JSON Schema of ``body_of``.
 BODY_SHAPE: Mapping[str, object] = {

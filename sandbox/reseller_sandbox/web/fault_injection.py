@@ -14,10 +14,10 @@ from reseller_sandbox.server.delivery import Again, Env, TcpClose
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import later
 from reseller_sandbox.values.matching import FAULT
-from reseller_sandbox.values.names import suffixes
+from reseller_sandbox.values.names import shown, suffixes
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.interface import Answer
-from reseller_sandbox.worlds import World
+from reseller_sandbox.worlds import Entry, World
 from reseller_sandbox.worlds.journal import Arrival
 from reseller_sandbox.worlds.snapshot import to
 
@@ -109,13 +109,28 @@ def _applied(phase: Phase, request: RequestContext, world: World, effects: Effec
     return apply
 
 
-def past(world: World, commits: int) -> World:
-    """Return ``world`` as it was ``commits`` commits ago, or before its first commit."""
+def past(world: World, commits: int, max_age: float | None = None) -> World:
+    """Return ``world`` as it was ``commits`` commits ago, or before its first commit.
+
+    With ``max_age``, the commit is at most that many seconds old, and the clock did not move after it. If
+    there is no such commit, return the present world.
+    """
     entries = [entry for entry in reversed(world.journal.entries) if entry.changes]
+    if max_age is not None:
+        entries = [
+            entry
+            for entry in entries
+            if (world.now() - entry.at).total_seconds() <= max_age and not _clock_moved_since(entry, world)
+        ]
     if not entries:
         return world
     entry = entries[: min(commits, len(entries))][-1]
     return World(world.name, entry.before.at(entry.at), world.limits, world.number)
+
+
+def _clock_moved_since(entry: Entry, world: World) -> bool:
+    events = world.snapshot.log.since(entry.before.log)
+    return any(event.kind == "control" and event.name.startswith("clock.") for event in events)
 
 
 def _joined(first: Sequence[Change], second: Sequence[Change]) -> list[Change]:
@@ -123,7 +138,7 @@ def _joined(first: Sequence[Change], second: Sequence[Change]) -> list[Change]:
     changes = {(change.table, change.key): change for change in first}
     for change in second:
         at = (change.table, change.key)
-        changes[at] = change._replace(before=changes[at].before) if at in changes else change
+        changes[at] = replace(change, before=changes[at].before) if at in changes else change
     return [change for change in changes.values() if change.before != change.after]
 
 
@@ -161,7 +176,9 @@ def _replacement(instead: Instead, request: RequestContext, world: World) -> tup
 def _facts(request: RequestContext, world: World, error: str) -> dict[str, object]:
     """Return facts about a request for the placeholders in the message of ``error``."""
     names, account, zones = request.domains, request.sender, world.state.zones
-    facts: dict[str, object] = {"name": names[0]} if names else {}
+    facts: dict[str, object] = {}
+    if names:
+        facts["name"] = request.interface.reword(request, shown(names[0]))
     if account is not None:
         balance = money.write(account.balance)
         facts |= {"amount": f"More than {balance}", "balance": balance, "currency": account.currency}

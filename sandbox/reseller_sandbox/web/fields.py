@@ -14,6 +14,7 @@ from typing import (
     Any,
     ClassVar,
     Literal,
+    TypeGuard,
     Union,
     cast,
     get_args,
@@ -26,7 +27,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields, missing, pre_l
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.registry import customers
 from reseller_sandbox.registry.model import LONGEST_TERM
-from reseller_sandbox.server.secrecy import is_secret
+from reseller_sandbox.server.secrecy import Secrecy
 from reseller_sandbox.values import money, text_checks
 from reseller_sandbox.values.clock import wire, wire_spaced
 from reseller_sandbox.values.parameters import Parameter, docstring, field_names, is_record
@@ -55,7 +56,7 @@ class FunctionField(fields.Field[Any]):
 
     writes: Write
 
-    def _serialize(self, value: Any, *_: Any, **__: Any) -> Any:
+    def _serialize(self, value: object, *_: Any, **__: Any) -> Any:
         return None if value is None else self.writes(value)
 
 
@@ -78,7 +79,7 @@ def writer(schema: Schema) -> Write:
 
     rest: str = getattr(schema, "rest", "")
 
-    def write(record: Any) -> dict[str, Any]:
+    def write(record: object) -> dict[str, object]:
         # ``isinstance`` with ``Mapping`` is slow
         get = record.get if type(record) is dict or isinstance(record, Mapping) else partial(getattr, record)
         written = {
@@ -120,7 +121,7 @@ class QuickSchema(Schema):
     def _write(self) -> Write:
         return writer(self)
 
-    def dump(self, obj: Any, *, many: bool | None = None) -> Any:
+    def dump(self, obj: Any, *, many: bool | None = None) -> object:
         """Convert ``obj`` to JSON values. Leave out the fields that ``obj`` lacks."""
         if self.many if many is None else many:
             return [self._write(record) for record in obj]
@@ -132,7 +133,7 @@ class Shape(QuickSchema):
 
     error_messages = {"type": "must be an object", "unknown": "is not known here"}  # noqa: RUF012
 
-    #: Two names of one key. A request must have at least one of these names.
+    #: Two names of one key, the documented one first. A request must have at least one of these names.
     alternatives: ClassVar[tuple[str, ...]] = ()
 
     def additional_keys(self, world: World) -> Collection[str]:
@@ -143,8 +144,16 @@ class Shape(QuickSchema):
         """Return the required keys of a request, in the order in which they are checked."""
         return tuple(key for key, field in wire_fields(self).items() if field.required)
 
+    def naming_keys(self, assumed: Assumptions) -> tuple[str, ...]:
+        """Return the keys that name the subject of a request if its path does not."""
+        return ()
+
     def optional_keys(self, assumed: Assumptions) -> Collection[str]:
         """Return the optional keys of a response."""
+        return ()
+
+    def absent_keys(self, assumed: Assumptions) -> Collection[str]:
+        """Return the keys that no response has under the assumptions."""
         return ()
 
     def response_schema(self, assumed: Assumptions) -> Schema:
@@ -152,17 +161,25 @@ class Shape(QuickSchema):
         return self
 
     @pre_load
-    def without_nulls(self, value: Any, **_: Any) -> Any:
+    def without_nulls(self, value: Any, **_: object) -> object:
         """Drop the keys whose value is null."""
         if isinstance(value, Mapping):
             return {key: item for key, item in value.items() if item is not None}
         return value
 
 
+def is_shape(schema: object) -> TypeGuard[Shape]:
+    """Whether ``schema`` is a ``Shape``.
+
+    For each other class of schemas, ``isinstance`` would make a note in every subclass of ``Shape``: 40,000.
+    """
+    return Shape in type(schema).__mro__
+
+
 class Integer(fields.Integer):
     """A JSON integer of any size. Strings, fractions and booleans are invalid."""
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise ValidationError("must be an integer")
         return value
@@ -179,16 +196,16 @@ class Digits(Integer):
 
     route: ClassVar[str] = "digits"
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
+    def _deserialize(self, value: object, attr: Any, data: object, **kwargs: Any) -> int:
         if isinstance(value, str) and value.isascii() and value.removeprefix("-").isdigit():
             return whole(value)
         raise ValidationError("must be an integer")
 
 
 class Boolean(fields.Boolean):
-    """``true`` or ``false``."""
+    """The value true or false of JSON."""
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> bool:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> bool:
         if isinstance(value, bool):
             return value
         raise ValidationError("must be true or false")
@@ -230,7 +247,7 @@ class StringOrNumber(String):
     default_error_messages = {"invalid": "must be a string or a number"}  # noqa: RUF012
     shape: ClassVar[Shaped] = {"type": ["string", "number"]}
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         if isinstance(value, int | Decimal) and not isinstance(value, bool):
             integer = int(value)
             value = str(integer) if integer == value and abs(integer) < 10**40 else str(value)
@@ -243,7 +260,7 @@ class StringOrInteger(String):
     default_error_messages = {"invalid": "must be a string or an integer"}  # noqa: RUF012
     shape: ClassVar[Shaped] = {"type": ["string", "integer"], "minimum": 0, "maxLength": text_checks.LONGEST}
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, attr: Any, data: Any, **kwargs: object) -> str:
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
             value = str(value)
         return str(super()._deserialize(value, attr, data, **kwargs))
@@ -254,7 +271,7 @@ class Price(fields.Field[Decimal]):
 
     shape: ClassVar[Shaped] = {"type": ["number", "string"], "minimum": 0, **money.PRICE}
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Decimal:
+    def _deserialize(self, value: object, attr: Any, data: object, **kwargs: Any) -> Decimal:
         try:
             return money.read_price(value, most=None)
         except ValueError as problem:
@@ -308,10 +325,18 @@ class Array(fields.List[Any]):
     default_error_messages = {"invalid": "must be an array", "required": "is missing"}  # noqa: RUF012
 
 
+def empty_map(value: Any) -> object:
+    """Return an empty object for ``[]``, which is how PHP writes an empty map. Return other values as is."""
+    return {} if value == [] else value
+
+
 class InnerObject(fields.Nested):
     """A JSON object inside another JSON object."""
 
     default_error_messages = {"type": "must be an object", "required": "is missing"}  # noqa: RUF012
+
+    def _deserialize(self, value: object, *arguments: Any, **kwargs: Any) -> object:
+        return super()._deserialize(empty_map(value), *arguments, **kwargs)
 
 
 class CachedObject(FunctionField, InnerObject):  # type: ignore[misc]  # the first base writes, the second reads
@@ -323,18 +348,18 @@ class CachedObject(FunctionField, InnerObject):  # type: ignore[misc]  # the fir
 
     def __init__(self, nested: type[Schema], **kwargs: Any) -> None:
         super().__init__(nested, **kwargs)
-        self._objects: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self._objects: dict[int, tuple[object, dict[str, object]]] = {}
         self._dump = nested().dump
         self.writes = self._written
 
-    def _written(self, value: Any) -> dict[str, Any]:
+    def _written(self, value: Any) -> dict[str, object]:
         place = id(value[0])  # the id is unique, because the cache keeps the record alive
         cached = self._objects.get(place)
         if cached is not None and cached[0] == value:
             return cached[1]
         if len(self._objects) >= _REMEMBERED:
             self._objects.clear()
-        written: dict[str, Any] = self._dump(value.values())
+        written: dict[str, object] = self._dump(value.values())
         self._objects[place] = value, written
         return written
 
@@ -349,9 +374,9 @@ class StringMap(fields.Dict):
             keys=String(validate=require_plain_text), values=String(validate=require_plain_text), **kwargs
         )
 
-    def _deserialize(self, *arguments: Any, **kwargs: Any) -> Any:
+    def _deserialize(self, value: object, *arguments: Any, **kwargs: object) -> Any:
         try:
-            return super()._deserialize(*arguments, **kwargs)  # type: ignore[no-untyped-call]
+            return super()._deserialize(empty_map(value), *arguments, **kwargs)  # type: ignore[no-untyped-call]
         except ValidationError as error:
             # marshmallow separates the problems of a key from the problems of its value.
             if not isinstance(error.messages, dict):
@@ -367,7 +392,7 @@ def require_plain_text(text: str) -> None:
         raise ValidationError(flaw)
 
 
-def problems(errors: Any, value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+def problems(errors: Any, value: Any, secrecy: Secrecy, path: str = "") -> Iterator[tuple[str, str]]:
     """Yield marshmallow's nested messages as pairs of path and problem.
 
     An example is ``domain.years``, ``must be …``. If the problem states the required form,
@@ -376,12 +401,12 @@ def problems(errors: Any, value: Any, path: str = "") -> Iterator[tuple[str, str
     if isinstance(errors, Mapping):
         for key in sorted(errors, key=str):
             if key == "_schema":
-                yield from problems(errors[key], value, path)
+                yield from problems(errors[key], value, secrecy, path)
             else:
                 step = f"[{key}]" if isinstance(key, int) else f".{str(key)[:80]}"
-                yield from problems(errors[key], _part(value, key), path + step)
+                yield from problems(errors[key], _part(value, key), secrecy, path + step)
         return
-    is_shown = value is not None and not is_secret(path.rpartition(".")[2])
+    is_shown = value is not None and not secrecy.is_secret(path.rpartition(".")[2])
     for message in errors if isinstance(errors, list) else [errors]:
         text = str(message).rstrip(".")
         if is_shown and states_expected_value(message):
@@ -389,19 +414,22 @@ def problems(errors: Any, value: Any, path: str = "") -> Iterator[tuple[str, str
         yield path.removeprefix(".") or "the body", text[:1].lower() + text[1:]
 
 
-def load(schema: Schema, values: Any) -> dict[str, Any]:
-    """Validate ``values`` with ``schema``, and return the result.
+def load(schema: Schema | None, values: Any, secrecy: Secrecy) -> dict[str, object]:
+    """Validate ``values`` with ``schema``, and return the result. Without a schema, it is empty.
 
-    Raise ``invalid_parameter`` with all problems.
+    Raise ``invalid_parameter`` with all problems, without the values of secrets.
     """
+    if schema is None:
+        return {}
     try:
         return dict(schema.load(values))
     except ValidationError as error:
-        sentence = complaint([f"{path} {problem}" for path, problem in problems(error.messages, values)])
+        found = problems(error.messages, values, secrecy)
+        sentence = complaint([f"{path} {problem}" for path, problem in found])
         raise Refused(INVALID_PARAMETER, problems=sentence[:_LONGEST_PROBLEMS]) from None
 
 
-def _part(value: Any, key: Any) -> Any:
+def _part(value: Any, key: Any) -> object:
     """Return the element of an object or an array at ``key``, or None."""
     try:
         return value[key]
@@ -446,18 +474,18 @@ def schema_of(record: Any) -> type[Schema]:
     return type(record.__name__, (QuickSchema,), {**own_fields, **among, **about})
 
 
-def dumped(record: Any) -> dict[str, Any]:
+def dumped(record: object) -> dict[str, object]:
     """Convert a record to JSON values."""
-    kind: Any = type(record)
+    kind: object = type(record)
     return dict(_schema_instance(kind).dump(record))
 
 
 @cache
-def _schema_instance(record: Any) -> Schema:
+def _schema_instance(record: object) -> Schema:
     return schema_of(record)()
 
 
-_PLAIN: Mapping[Any, type[fields.Field[Any]]] = {
+_PLAIN: Mapping[object, type[fields.Field[Any]]] = {
     # The class of the standard library, because a test that freezes time may have replaced ``datetime``.
     next(base for base in datetime.__mro__ if base.__module__ == "datetime"): Instant,
     str: String,
@@ -470,7 +498,7 @@ _PLAIN: Mapping[Any, type[fields.Field[Any]]] = {
 }
 
 
-def _field(hint: Any, **options: Any) -> fields.Field[Any]:
+def _field(hint: object, **options: Any) -> fields.Field[Any]:
     options = {"required": True, **options}
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:

@@ -75,11 +75,13 @@ def operations_of(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     return chain.from_iterable(path.values() for path in document["paths"].values())
 
 
-def _first(responses: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+def _first(responses: Mapping[str, dict[str, object]]) -> dict[str, Any]:
     return next(iter(responses.values()))
 
 
-def _link(before: Mapping[str, Any], after: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
+def _link(
+    before: Mapping[str, Any], after: Mapping[str, Any], document: Mapping[str, object]
+) -> dict[str, Any]:
     """Return the OpenAPI link from ``before`` to ``after``.
 
     The link fills the path parameters of ``after`` from the response, the path or the body of ``before``.
@@ -92,7 +94,7 @@ def _link(before: Mapping[str, Any], after: Mapping[str, Any], document: Mapping
     return {"operationId": after["operationId"], "parameters": parameters}
 
 
-def _body_sources(message: str, body: Any, document: Mapping[str, Any]) -> dict[str, str]:
+def _body_sources(message: str, body: Any, document: Mapping[str, object]) -> dict[str, str]:
     """Return the link expression of each key in a body, such as ``$response.body#/id``."""
     if body is None:
         return {}

@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from reseller_sandbox.values.names import well_formed
+from reseller_sandbox.refusals import Refused
+from reseller_sandbox.values.names import NameText, well_formed
 
 WORLD = "X-Sandbox-World"
 REQUEST = "X-Sandbox-Request"
 ASSUMPTIONS = "X-Sandbox-Assumptions"
 IGNORED = "X-Sandbox-Ignored"
 FAULT = "X-Sandbox-Fault"
+REFUSAL = "X-Sandbox-Refusal"
+
+#: A header of requests: the highest sum of all charges in the ledger of the world that the request may leave.
+SPEND_LIMIT = "X-Sandbox-Spend-Limit"
 
 #: The description of each header. A header without a value is omitted. Interfaces can add more headers.
 HEADERS: Mapping[str, str] = {
@@ -19,10 +24,12 @@ HEADERS: Mapping[str, str] = {
     REQUEST: "Id of the request in the journal of its world.",
     ASSUMPTIONS: "Assumptions that the answer depends on, with their values.",
     IGNORED: (
-        "Keys in the body or in the query that have no effect. After an unknown key, the header has the most "
-        "similar known key."
+        "Keys in the body or in the query that have no effect. After a semicolon, an unknown key has the "
+        "most similar known key, and a known key has the reason. The word unchecked means that nothing "
+        "contradicts its value."
     ),
     FAULT: "Faults that were applied to the request.",
+    REFUSAL: "Code and message of each refusal for which the body has no place.",
 }
 
 #: The maximum length of a header value, and characters that it cannot contain.
@@ -37,3 +44,13 @@ def header_value(text: str) -> str:
         text = _DOTTED.sub(lambda match: well_formed(match[0]) or match[0], text)
     plain = text.encode("ascii", "backslashreplace").decode()
     return _UNPRINTABLE.sub(" ", plain)[:_LONGEST]
+
+
+def refusal_value(*refused: Refused) -> str:
+    """Return the value of the header ``REFUSAL``, with names and zones in their ``xn--`` form."""
+    texts = [f"{each.code}: {each.refusal.reworded(_in_ascii).message}" for each in refused]
+    return header_value("; ".join(texts))
+
+
+def _in_ascii(fact: object) -> object:
+    return fact.rewritten("ascii") if isinstance(fact, NameText) else fact

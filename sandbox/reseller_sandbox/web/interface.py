@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from decimal import Decimal
 from functools import cache, cached_property
 from types import ModuleType
@@ -21,9 +22,10 @@ from reseller_sandbox.registry.contract import ApiOperation
 from reseller_sandbox.registry.model import Account, Purpose
 from reseller_sandbox.registry.state import Change, Draft
 from reseller_sandbox.registry.stepwise import json_pieces
-from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.server.delivery import Stream
 from reseller_sandbox.settings import Settings
+from reseller_sandbox.values.clock import local
+from reseller_sandbox.values.names import NameText
 from reseller_sandbox.web.context import RequestContext, json_bytes
 from reseller_sandbox.web.errors import (
     ANY_OPERATION,
@@ -35,8 +37,8 @@ from reseller_sandbox.web.errors import (
     documented_error,
     status_of,
 )
-from reseller_sandbox.web.headers import HEADERS
-from reseller_sandbox.worlds import Engine, World
+from reseller_sandbox.web.headers import HEADERS, REFUSAL, refusal_value
+from reseller_sandbox.worlds import UNCHECKED, Engine, World
 
 if TYPE_CHECKING:
     from marshmallow import Schema
@@ -47,18 +49,32 @@ _CONTROL = re.compile(r"(/_worlds/[^/]*)?/_sandbox(/|$)")
 class Call(Struct):
     """The input of an operation: a draft to work on, the account, and the arguments of the request.
 
-    The operation adds to ``ignored`` the keys that have no effect on this request.
+    The operation reports the keys that have no effect on this request with ``ignore``, and adds to
+    ``refused`` why it refuses a part of the request.
     """
 
     draft: Draft
     account: Account
     arguments: dict[str, Any]
     ignored: list[str]
+    refused: list[Refused]
 
     @property
     def assumed(self) -> Assumptions:
         """The assumptions of the world. The response names each assumption that the operation reads."""
         return self.draft.assumed
+
+    def local(self, instant: datetime) -> datetime:
+        """Return an instant in the time zone of dates that are written without a zone."""
+        return local(instant, self.assumed.time_zone)
+
+    def ignore(self, key: str, reason: str, *, contradicted: bool) -> None:
+        """Report a key that has no effect on this request.
+
+        ``contradicted`` is whether the result differs from the value of the key. Otherwise, nobody checked
+        the value.
+        """
+        self.ignored.append(f"{key}; {'' if contradicted else f'{UNCHECKED}, '}{reason}")
 
 
 class Schemas(Struct, frozen=True, eq=False):
@@ -174,7 +190,7 @@ def max_body(settings: Settings, path: str) -> int:
     return settings.max_control_body if is_control(path) else settings.max_body
 
 
-def write(value: Any) -> bytes:
+def write(value: object) -> bytes:
     """Return ``value`` as compact UTF-8 JSON. The keys keep their order."""
     try:
         return json_bytes(value)
@@ -182,12 +198,12 @@ def write(value: Any) -> bytes:
         return write_in_pieces(value)
 
 
-def write_in_pieces(value: Any) -> bytes:
+def write_in_pieces(value: object) -> bytes:
     """Return the same bytes as ``write``, but let other threads run in between."""
     return b"".join([piece.encode("utf-8", "backslashreplace") for piece in json_pieces(value, _text)])
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """Return ``value`` as JSON text. Half a surrogate pair in a string stays unchanged."""
     try:
         return json_bytes(value).decode("utf-8")
@@ -195,7 +211,7 @@ def _text(value: Any) -> str:
         return _encode_with_surrogates(value)
 
 
-def _default(value: Any) -> Any:
+def _default(value: object) -> object:
     if isinstance(value, Decimal):
         return float(value)
     raise TypeError(f"{type(value).__name__} cannot be converted to JSON")
@@ -253,7 +269,7 @@ class Interface:
     owner: str
     endpoints: tuple[Endpoint, ...]
     journalled: ClassVar[bool] = True
-    common: tuple[Rule, ...] = (r.INVALID_HOST, r.BODY_TOO_LARGE, r.UNKNOWN_WORLD)
+    common: tuple[Rule, ...] = (r.INVALID_HOST, r.BODY_TOO_LARGE, r.UNKNOWN_WORLD, r.UNSUPPORTED_ENCODING)
     wording: Wording = PLAIN
     content_type = "application/json"
     error_shape: Mapping[str, object] = BODY_SHAPE
@@ -270,38 +286,42 @@ class Interface:
         By default, requests need no credentials, and go to the world of their path or the default world.
         """
 
-    def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:  # noqa: ARG002
+    def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, object]:
         """Return the arguments of the operation, read by the endpoint's schemas."""
         from reseller_sandbox.web.fields import load  # imported late, because marshmallow is slow to import
 
         query = dict(request.query)
-        values = load(endpoint.schemas.query, query) if endpoint.schemas.query is not None else {}
-        values |= load(endpoint.schemas.body, request.object) if endpoint.schemas.body is not None else {}
+        values = load(endpoint.schemas.query, query, world.secrecy)
+        if endpoint.schemas.body is not None:
+            values |= load(endpoint.schemas.body, request.object, world.secrecy)
         return values | request.path_arguments
 
     def carry_out(
         self, request: RequestContext, endpoint: Endpoint, world: World
-    ) -> tuple[Any, list[Change]]:
+    ) -> tuple[object, list[Change]]:
         """Run the operation on a draft of ``world``, which may be a past state.
 
         Return the result of the operation, and its changes. Raise ``Refused`` if it refuses.
         """
-        sender, ignored = request.sender, list[str]()
+        sender, ignored, refused = request.sender, list[str](), list[Refused]()
         if not endpoint.reads:
             world.require_present()
 
-        def work(draft: Draft) -> Any:
+        def work(draft: Draft) -> object:
             account = ANONYMOUS if sender is None else draft.state.accounts[sender.client_id]
-            return endpoint.handle(Call(draft, account, request.arguments, ignored))
+            return endpoint.handle(Call(draft, account, request.arguments, ignored, refused))
 
         # The due events of the request's own world were carried out when the request began.
         settled = world is request.world
         try:
             return world.transact(request.cause, work, request.relied_on, endpoint.id, settled=settled)
         finally:
-            request.ignore(ignored)
+            if ignored:
+                request.ignore(ignored)
+            if refused:
+                request.headers_out[REFUSAL] = refusal_value(*refused)
 
-    def accept(self, request: RequestContext, endpoint: Endpoint, result: Any) -> Answer:  # noqa: ARG002
+    def accept(self, request: RequestContext, endpoint: Endpoint, result: object) -> Answer:  # noqa: ARG002
         """Return the answer to a request that succeeded: ``result``, converted by the endpoint's schema."""
         return Answer(endpoint.status, endpoint.schemas.answer.dump(result))
 
@@ -313,6 +333,16 @@ class Interface:
         """Return the answer to a refusal, after a check that the endpoint declares its rule."""
         self.require_declared(request, refused)
         return self.error(request, refused)
+
+    def name_form(self, request: RequestContext) -> str:  # noqa: ARG002
+        """Return the form of internationalised names in messages (see ``names.written``)."""
+        return "unicode"
+
+    def reword(self, request: RequestContext, fact: object) -> object:
+        """Return a fact of a refusal with its domain names in the form of this interface."""
+        if not isinstance(fact, NameText):
+            return fact
+        return fact.rewritten(self.name_form(request), next(iter(request.spellings), None))
 
     def inject(self, request: RequestContext, error: str, facts: Mapping[str, object]) -> Answer:
         """Return the answer to a request for which a fault injects the error named ``error``.
@@ -340,6 +370,10 @@ class Interface:
 
         If the reason is empty, the response suggests similar operations.
         """
+        return ""
+
+    def instead(self, request: RequestContext) -> str:  # noqa: ARG002
+        """Return a hint for a method that no operation at the path has, or ""."""
         return ""
 
     @classmethod
@@ -420,5 +454,4 @@ class Mount:
     @cached_property
     def interface(self) -> Interface:
         """The interface, loaded at the first use of this property."""
-        with without_collections():
-            return self._load()
+        return self._load()

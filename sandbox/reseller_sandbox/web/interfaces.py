@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct, field
 
@@ -107,7 +107,7 @@ def named_interface(name: str) -> PublicInterface:
     """Return the interface at ``package.module:NAME``. Raise ValueError if there is none."""
     module, _, attribute = name.partition(":")
     try:
-        interface: Any = getattr(import_module(module), attribute)
+        interface: object = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as problem:
         raise BadSetting(f"interface {name[:80]!r} cannot be loaded: {problem}") from None
     if not isinstance(interface, PublicInterface):

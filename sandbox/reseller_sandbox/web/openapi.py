@@ -1,8 +1,8 @@
 """OpenAPI documents, derived from endpoints, schemas and declared refusals.
 
 Texts without a declaration are in the ``glossary.yaml`` of each interface, examples in its
-``examples.json``. A document is valid for the assumptions that it is made for. The version is OpenAPI
-3.1, whose schemas are standard JSON Schema. Begin with ``describe``.
+``examples.json``. A document is valid for the assumptions that it is made for. Its version is OpenAPI
+3.1, whose schemas are standard JSON Schema, or 3.0 for tools that read no other. Begin with ``describe``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -27,27 +27,33 @@ from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.values import text_checks
 from reseller_sandbox.values.parameters import docstring
 from reseller_sandbox.web.errors import ANY_OPERATION, ErrorEntry
-from reseller_sandbox.web.fields import Shape, require_plain_text, wire_fields
+from reseller_sandbox.web.fields import Shape, is_shape, require_plain_text, wire_fields
 from reseller_sandbox.web.glossary import Examples, Glossary
 from reseller_sandbox.web.interface import Endpoint, Interface
+from reseller_sandbox.web.openapi_versions import VERSIONS, as_3_0, name_choices, one_type_each, titled
 
 #: The keys with which an OpenAPI document begins, in this order.
 _FIRST = ("openapi", "info", "servers", "security", "tags", "paths")
 
 
-def describe(interface: Interface, assumed: Assumptions, server: str = "/") -> dict[str, Any]:
-    """Return the OpenAPI document of an interface that is served at ``server``."""
+def describe(
+    interface: Interface, assumed: Assumptions, servers: Iterable[str] = ("/",), version: str = "3.1"
+) -> dict[str, object]:
+    """Return the OpenAPI document of an interface that is served at ``servers``.
+
+    ``version`` is the version of OpenAPI, 3.1 or 3.0.
+    """
     glossary, plugin = Glossary.of(type(interface)), MarshmallowPlugin(schema_name_resolver=name_of)
     plugin.Converter = Converter
     security = interface.security(assumed)
     spec = APISpec(
         title=glossary.title,
         version=glossary.version,
-        openapi_version="3.1.0",
+        openapi_version=VERSIONS["3.1"],
         plugins=[plugin],
         info={"description": glossary.about},
         tags=[{"name": name, "description": about} for name, about in resources(interface.endpoints).items()],
-        servers=[{"url": server}],
+        servers=[{"url": server} for server in servers],
         security=[{name: [] for name in security}],
     )
     for name, description in security.items():
@@ -69,7 +75,9 @@ def describe(interface: Interface, assumed: Assumptions, server: str = "/") -> d
     glossary.put_into(document)
     if assumed == Assumptions():  # the examples are recorded under the default assumptions
         Examples.of(type(interface)).put_into(document)
-    return {key: document[key] for key in (*_FIRST, *document)}
+    name_choices(document)
+    document = one_type_each({key: document[key] for key in (*_FIRST, *document)})
+    return as_3_0(document) if version == "3.0" else document
 
 
 _JSON = "application/json"
@@ -87,7 +95,7 @@ def operation_id(endpoint: Endpoint, path: str) -> str:
     ``renewDomainByDomainName``.
     """
     first, *rest = re.split(r"[._]", endpoint.id.partition(".")[2])
-    word = first + "".join(map(_titled, rest))
+    word = first + "".join(map(titled, rest))
     if path == endpoint.paths[0]:
         return word
     places, default = _PLACE.findall(path), _PLACE.findall(endpoint.paths[0])
@@ -95,11 +103,7 @@ def operation_id(endpoint: Endpoint, path: str) -> str:
         return f"{word}Also"
     common = set.intersection(*(set(_PLACE.findall(path)) for path in endpoint.paths))
     special = [place for place in places if place not in common]
-    return f"{word}By{'And'.join(map(_titled, special))}" if special else f"{word}All"
-
-
-def _titled(place: str) -> str:
-    return "".join(part[:1].upper() + part[1:] for part in place.split("_"))
+    return f"{word}By{'And'.join(map(titled, special))}" if special else f"{word}All"
 
 
 @dataclass
@@ -111,7 +115,7 @@ class Operations:
     spec: APISpec
     converter: Converter
 
-    def described(self, endpoint: Endpoint, path: str) -> dict[str, Any]:
+    def described(self, endpoint: Endpoint, path: str) -> dict[str, object]:
         """Return the OpenAPI operation of ``endpoint`` under ``path``."""
         summary, _, rest = docstring(endpoint.handle).replace("``", "`").partition("\n")
         operation: dict[str, Any] = {
@@ -123,17 +127,37 @@ class Operations:
         }
         operation["parameters"] = self._parameters(endpoint, path)
         if endpoint.schemas.body is not None:
-            operation["requestBody"] = self._body(endpoint.schemas.body)
+            operation["requestBody"] = self._body(endpoint, path, endpoint.schemas.body)
         operation["responses"] = self._responses(endpoint, path, operation["operationId"])
         return operation
 
-    def _body(self, schema: Schema) -> dict[str, Any]:
-        if isinstance(schema, Shape):
-            required = bool(schema.required_keys(self.assumed))
+    def _body(self, endpoint: Endpoint, path: str, schema: Schema) -> dict[str, object]:
+        shape: object = schema
+        if is_shape(schema):
+            naming = schema.naming_keys(self.assumed)
+            required = bool(demanded_keys(schema, self.assumed) or naming)
+            if naming and _is_naming(endpoint, path):
+                required, shape = False, self._unnamed(schema, naming)
         else:
             required = any(field.required for field in schema.fields.values())
         kinds = self.interface.content_types(self.assumed)
-        return {"required": required, "content": {kind: {"schema": schema} for kind in kinds}}
+        return {"required": required, "content": {kind: {"schema": shape} for kind in kinds}}
+
+    def _unnamed(self, schema: Shape, naming: Collection[str]) -> dict[str, object]:
+        """Return a reference to the schema of a request whose path, not its body, names the subject."""
+        resolve: Callable[[object], object] = self.converter.resolve_nested_schema
+        resolve(schema)
+        whole: Mapping[str, Any] = self.spec.components.schemas[name_of(schema)]
+        name = f"{name_of(schema)}ByPath"
+        if name not in self.spec.components.schemas:
+            required = [key for key in whole.get("required", ()) if key not in naming]
+            shape = {key: value for key, value in whole.items() if key != "required"}
+            shape["properties"] = {
+                key: value if key not in naming else _or_null(value)
+                for key, value in whole["properties"].items()
+            }
+            self.spec.components.schema(name, {**shape, **({"required": required} if required else {})})
+        return {"$ref": f"#/components/schemas/{name}"}
 
     def _responses(self, endpoint: Endpoint, path: str, operation: str) -> dict[str, Any]:
         refuses = (*endpoint.refuses, *((UNKNOWN_PATH,) if _has_digits(endpoint, path) else ()))
@@ -142,7 +166,7 @@ class Operations:
             by_status[error.status].append(error)
         own_statuses = {error.status for error in self._errors(endpoint, refuses)}
         responses = {str(endpoint.status): self._answer(endpoint)}
-        resolve: Callable[[Any], Any] = self.converter.resolve_nested_schema
+        resolve: Callable[[object], object] = self.converter.resolve_nested_schema
         for status, errors in sorted(by_status.items()):
             lines = "\n".join(dict.fromkeys(f"* {error.line}" for error in errors))
             prefix = f"{operation[:1].upper()}{operation[1:]}" if status in own_statuses else ""
@@ -165,7 +189,7 @@ class Operations:
             words = "Server-sent events, each with data of this schema. Heartbeats are sent between events."
             return _content(words, "text/event-stream", endpoint.schemas.answer)
         answer = endpoint.schemas.answer
-        shown = answer.response_schema(self.assumed) if isinstance(answer, Shape) else answer
+        shown = answer.response_schema(self.assumed) if is_shape(answer) else answer
         done = _content("Done.", _JSON, shown)
         done["content"] |= {form: {"schema": {"type": "string"}} for form in endpoint.forms if form != _JSON}
         return done
@@ -174,13 +198,13 @@ class Operations:
         for rule in rules:
             yield from self.interface.documented_errors(endpoint, rule, self.assumed)
 
-    def _error(self, name: str, errors: list[ErrorEntry]) -> dict[str, Any]:
+    def _error(self, name: str, errors: list[ErrorEntry]) -> dict[str, object]:
         """Return a reference to the schema of ``errors``, which becomes the component ``name``."""
         if name not in self.spec.components.schemas:
             self.spec.components.schema(name, _limited(self.interface.error_shape, errors))
         return {"$ref": f"#/components/schemas/{name}"}
 
-    def _parameters(self, endpoint: Endpoint, path: str) -> list[dict[str, Any]]:
+    def _parameters(self, endpoint: Endpoint, path: str) -> list[dict[str, object]]:
         in_path = _PLACE.findall(path)
         query = endpoint.schemas.query
         queried = wire_fields(query)
@@ -189,7 +213,7 @@ class Operations:
             **queried,
             **wire_fields(endpoint.schemas.path),
         }
-        required = query.required_keys(self.assumed) if isinstance(query, Shape) else ()
+        required = query.required_keys(self.assumed) if is_shape(query) else ()
         parameters = [self._parameter(name, "path", by_name.get(name), True) for name in in_path]
         return parameters + [
             self._parameter(name, "query", field, name in required or field.required)
@@ -197,7 +221,7 @@ class Operations:
             if name not in in_path
         ]
 
-    def _parameter(self, name: str, place: str, field: Any, required: bool) -> dict[str, Any]:
+    def _parameter(self, name: str, place: str, field: Any, required: bool) -> dict[str, object]:
         shape = {"type": "string"} if field is None else self.converter.field2property(field)
         about = shape.pop("description", "")
         return {
@@ -214,7 +238,7 @@ def _has_digits(endpoint: Endpoint, path: str) -> bool:
     return any(endpoint.converters.get(name) == "digits" for name in _PLACE.findall(path))
 
 
-def _limited(shape: Mapping[str, Any], errors: list[ErrorEntry]) -> dict[str, Any]:
+def _limited(shape: Mapping[str, Any], errors: list[ErrorEntry]) -> dict[str, object]:
     """Return the JSON Schema ``shape``, limited to the values that occur in ``errors``."""
     properties = dict(shape["properties"])
     for key in errors[0].body:
@@ -223,7 +247,17 @@ def _limited(shape: Mapping[str, Any], errors: list[ErrorEntry]) -> dict[str, An
     return {**shape, "properties": properties}
 
 
-def _choice(values: list[Any]) -> dict[str, Any]:
+def _is_naming(endpoint: Endpoint, path: str) -> bool:
+    """Whether a path names the subject of the operation, and another path of the operation does not."""
+    return len(_PLACE.findall(path)) > min(len(_PLACE.findall(other)) for other in endpoint.paths)
+
+
+def demanded_keys(schema: Shape, assumed: Assumptions) -> list[str]:
+    """Return the required keys of a request. Of two names for one key, only the documented name counts."""
+    return list(dict.fromkeys((*schema.required_keys(assumed), *schema.alternatives[:1])))
+
+
+def _choice(values: list[Any]) -> dict[str, object]:
     """Return a schema that allows only ``values``. A ``{placeholder}`` allows any text."""
     if not any(isinstance(value, str) and "{" in value for value in values):
         return {"enum": values}
@@ -235,7 +269,7 @@ def _choice(values: list[Any]) -> dict[str, Any]:
 _ESCAPED_PLACE = re.compile(r"\\\{\w+\\\}")
 
 
-def _content(description: str, form: str, schema: Any) -> dict[str, Any]:
+def _content(description: str, form: str, schema: object) -> dict[str, Any]:
     return {"description": description, "content": {form: {"schema": schema}}}
 
 
@@ -251,16 +285,17 @@ class Converter(OpenAPIConverter):
         self._in_requests = in_requests
         self.add_attribute_function(self._own_shape)  # type: ignore[no-untyped-call]
 
-    def schema2jsonschema(self, schema: Any) -> dict[str, Any]:
+    def schema2jsonschema(self, schema: Any) -> dict[str, object]:
         """Return the JSON Schema of an object, with description and required keys."""
         described: dict[str, Any] = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]
         instance = resolve_schema_instance(schema)
         words = _plain(docstring(type(instance)).partition("\n\n")[0])
-        if isinstance(instance, Shape):
+        if is_shape(instance):
+            for name in instance.absent_keys(self._assumed):
+                del described["properties"][name]
             described["required"] = self._required(instance, described)
-            described |= _either(instance.alternatives)
             if type(instance) in self._in_requests:
-                needed = (*described["required"], *instance.alternatives)
+                needed = described["required"]
                 described["properties"] = {
                     name: shape if name in needed else _or_null(shape)
                     for name, shape in described["properties"].items()
@@ -270,7 +305,9 @@ class Converter(OpenAPIConverter):
 
     def _required(self, schema: Shape, described: Mapping[str, Any]) -> list[str]:
         if type(schema) in self._in_requests:
-            needed = list(schema.required_keys(self._assumed))
+            needed = [*demanded_keys(schema, self._assumed), *schema.naming_keys(self._assumed)]
+            for alias in schema.alternatives[1:]:
+                del described["properties"][alias]
             for name in needed:
                 if "string" in described["properties"][name].get("type", ""):
                     described["properties"][name]["minLength"] = 1  # an empty string counts as missing
@@ -278,7 +315,7 @@ class Converter(OpenAPIConverter):
         optional = schema.optional_keys(self._assumed)
         return [name for name in described["properties"] if name not in optional]
 
-    def _own_shape(self, field: Any, ret: Mapping[str, Any], **__: Any) -> Mapping[str, Any]:
+    def _own_shape(self, field: Any, ret: Mapping[str, Any], **__: object) -> Mapping[str, object]:
         """Return a field's own schema, with the limits that its validators set."""
         under = getattr(field, "shape_under", None)
         shape = dict(getattr(field, "shape", {}) if under is None else under(self._assumed))
@@ -294,7 +331,7 @@ class Converter(OpenAPIConverter):
         return {**shape, **({"description": _plain(ret["description"])} if "description" in ret else {})}
 
 
-def _or_null(shape: dict[str, Any]) -> dict[str, Any]:
+def _or_null(shape: dict[str, Any]) -> dict[str, object]:
     """Return a schema that also allows null, because null means a missing key."""
     if "type" not in shape:
         words = {key: shape[key] for key in ("description",) if key in shape}
@@ -304,15 +341,7 @@ def _or_null(shape: dict[str, Any]) -> dict[str, Any]:
     return {**shape, "type": [*types, "null"], **choices}
 
 
-def _either(alternatives: tuple[str, ...]) -> dict[str, Any]:
-    """Return the JSON Schema condition that an object has at least one of two keys."""
-    if not alternatives:
-        return {}
-    name, alias = alternatives
-    return {"if": {"not": {"required": [alias]}}, "then": {"required": [name]}}
-
-
-def name_of(schema: Any) -> str:
+def name_of(schema: object) -> str:
     """Return the name of a schema in OpenAPI documents."""
     return str((schema if isinstance(schema, type) else type(schema)).__name__)
 
@@ -348,7 +377,7 @@ def resources(endpoints: Iterable[Endpoint]) -> dict[str, str]:
     }
 
 
-def _subject(endpoint: Endpoint) -> Any:
+def _subject(endpoint: Endpoint) -> object:
     # Import again, because pytester removes imported modules while a sandbox is still running.
     return endpoint.subject or import_module(endpoint.handle.__module__)
 

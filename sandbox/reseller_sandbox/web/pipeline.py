@@ -1,14 +1,14 @@
 """The pipeline: the steps of every request, from the route to the journal.
 
-``Application`` finds the route, and ``_view`` makes the ``RequestContext``. ``Pipeline.run`` then takes the
-context through these steps:
+``Application`` finds the route. ``Pipeline.run`` makes the ``RequestContext``, and takes it through these
+steps:
 
 1. ``_resolve``: host, size, world and body.
 2. ``_authenticate``: the account. If no route matches, the canned answer or the reason.
 3. ``fault_injection.before``: faults that apply before the operation.
 4. ``_execute``: the arguments, the operation on a draft of the world, and the response or the refusal.
 5. ``fault_injection.after``: faults that apply after the operation.
-6. ``RequestContext.run_scheduled``: third-party actions that are scheduled after the request.
+6. ``after_request``: third-party actions that are scheduled after the request.
 7. ``_record``: the journal entry.
 8. ``_respond``: the HTTP response.
 """
@@ -20,15 +20,16 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import flask
-from flask import Flask, Response
+from flask import Flask
 from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
-from werkzeug.wsgi import get_content_length
+from werkzeug.wsgi import get_content_length, get_input_stream
 
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import UNREAD, Refused
@@ -42,11 +43,13 @@ from reseller_sandbox.web import canned_answers, fault_injection
 from reseller_sandbox.web import headers as names
 from reseller_sandbox.web.application import Application, Views, WholeResponse
 from reseller_sandbox.web.context import ENV_WORLD, RequestContext
+from reseller_sandbox.web.encoding import ENCODING, accepts_gzip, decoded, gzipped
 from reseller_sandbox.web.fault_injection import NO_ANSWER, Postponed
 from reseller_sandbox.web.interface import Answer, Endpoint, Interface, Mount, is_control, max_body
 from reseller_sandbox.web.unmatched import Unmatched
 from reseller_sandbox.worlds import Engine, World
-from reseller_sandbox.worlds.world import Busy, hurried
+from reseller_sandbox.worlds.snapshot import after_request
+from reseller_sandbox.worlds.world import Busy, hurried, spending_at_most
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -55,6 +58,12 @@ if TYPE_CHECKING:
 TAKES_UNREAD = "reseller_sandbox.unread"
 
 _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]*)(?::[0-9]*)?")
+
+#: Types of documents in which a browser runs scripts, and the header that keeps them from the page's origin.
+_ACTIVE = re.compile(
+    r"\s*(?:text/html|text/xsl|multipart/|(?:text|application|image)/(?:\S+\+)?xml\b)", re.IGNORECASE
+)
+_POLICY = "Content-Security-Policy"
 
 #: Formatted dates are cached, because formatting a date takes 8 % of the time of a request.
 _http_date = lru_cache(maxsize=256)(http_date)
@@ -73,6 +82,7 @@ def create_app(worlds: Engine, mounts: Sequence[Mount], settings: Settings) -> F
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.register_error_handler(Exception, pipeline.run_without_view)
     app.extensions[TAKES_UNREAD] = pipeline.unread
+    app._got_first_request = True  # so that Flask refuses hooks and routes, which would have no effect
     return app
 
 
@@ -80,15 +90,11 @@ def _views(pipeline: Pipeline, interface: Interface) -> Views:
     return {
         # Replace the dot: Flask reads the part before a dot as the name of a blueprint.
         (f"{endpoint.id.replace('.', '/')}#{number}", rule, endpoint.method): partial(
-            _view, pipeline, interface, endpoint
+            pipeline.run, interface, endpoint, None
         )
         for endpoint in interface.endpoints
         for number, rule in enumerate(endpoint.rules())
     }
-
-
-def _view(pipeline: Pipeline, interface: Interface, endpoint: Endpoint, /, **arguments: str) -> Response:
-    return pipeline.run(RequestContext.of(interface, endpoint, arguments))
 
 
 class Pipeline:
@@ -100,42 +106,46 @@ class Pipeline:
         self.settings = settings
         self._unmatched = Unmatched(mounts)
 
-    def run_without_view(self, error: Exception) -> Response:
+    def run_without_view(self, error: Exception) -> WholeResponse:
         """Return the response to a request that no route matches, or that fails with ``error``.
 
         The interface that owns the path shapes the response.
         """
         owners = [mount for mount in self.mounts if mount.owns(flask.request.path)]
         interface = [*owners, *self.mounts][0].interface
-        return self.run(RequestContext.of(interface, None, {}), error)
+        return self.run(interface, None, error)
 
-    def run(self, request: RequestContext, error: Exception | None = None) -> Response:
-        """Return the response to a request. ``error`` is the reason why Flask called no view.
+    def run(
+        self, interface: Interface, endpoint: Endpoint | None, error: Exception | None, /, **arguments: str
+    ) -> WholeResponse:
+        """Return the response to Flask's current request. ``arguments`` are the placeholders of its path.
 
-        On the event loop, the request is postponed while another thread changes the world, or if a fault
-        delays the request. Under another WSGI server, the calling thread waits.
+        ``error`` is the reason why Flask called no view. On the event loop, the request is postponed while
+        another thread changes the world, or if a fault delays the request. Under another WSGI server, the
+        calling thread waits.
         """
+        request = RequestContext.of(interface, endpoint, arguments)
         environ = request.environ
         again: Again | None = environ.pop(Env.AGAIN, None)
-        request.held = again.held if again is not None else None
         served = Env.SERVED in environ
         must_not_wait = served and (again is None or not again.aside)
-        try:
-            with hurried() if must_not_wait else nullcontext():
-                return self._take_steps(request, error, must_not_wait=must_not_wait)
-        except Busy as busy:
-            again = Again(held=request.held, when=busy.lock.when_free)
-        except Postponed as postponed:
-            again = postponed.again
-        environ[Env.AGAIN] = again
-        if served:
-            return Response(status=204)
-        time.sleep(again.after)
-        return self.run(request, error)
+        while True:
+            request.held = again.held if again is not None else None
+            try:
+                with hurried() if must_not_wait else nullcontext():
+                    return self._take_steps(request, error, must_not_wait=must_not_wait)
+            except Busy as busy:
+                again = Again(held=request.held, when=busy.lock.when_free)
+            except Postponed as postponed:
+                again = postponed.again
+            if served:
+                environ[Env.AGAIN] = again
+                return WholeResponse(b"", 204, {})
+            time.sleep(again.after)
 
     def _take_steps(
         self, request: RequestContext, error: Exception | None, *, must_not_wait: bool
-    ) -> Response:
+    ) -> WholeResponse:
         """Run all steps of a request in order, and return the response."""
         try:
             try:
@@ -145,9 +155,15 @@ class Pipeline:
                 request.rejected = refused.with_traceback(None)
             if must_not_wait and self._is_lengthy(request):
                 raise Postponed(Again(held=request.held, aside=True))
-            answer = self._perform(request)
+            spend_limit = request.headers.get(names.SPEND_LIMIT)
+            with spending_at_most(None if spend_limit is None else _limit(spend_limit)):
+                answer = self._perform(request)
         except (Busy, Postponed):
             raise
+        except Refused as refused:  # The world has rolled back the effects of the request.
+            request.environ.pop(Env.DELIVERY, None)
+            request = request.without_effects()
+            answer = self._refuse(request, refused)
         except Exception as failure:
             # The rollback has removed the request from the journal, so the request gets a new entry.
             if request.cause:
@@ -160,17 +176,26 @@ class Pipeline:
         """Check host and size of a request, find the world in the path, and read the body."""
         environ = request.environ
         _require_host(environ)
-        if Env.TOO_LARGE in environ or "CONTENT_LENGTH" in environ:
-            limit = max_body(self.settings, request.path)
-            if environ.get(Env.TOO_LARGE) or (get_content_length(environ) or 0) > limit:
-                option = "--max-control-body" if is_control(request.path) else "--max-body"
-                raise Refused(r.BODY_TOO_LARGE, limit=limit, setting=option)
+        limit = max_body(self.settings, request.path)
+        option = "--max-control-body" if is_control(request.path) else "--max-body"
+        too_large = partial(Refused, r.BODY_TOO_LARGE, limit=limit, setting=option)
+        if environ.get(Env.TOO_LARGE) or (get_content_length(environ) or 0) > limit:
+            raise too_large()
         name = environ.get(ENV_WORLD)
         if name is not None:
             request.world = self.worlds.get(name)
             if request.world is None:
                 raise self.worlds.unknown(name)
-        request.read_body()
+        # A fault or another thread can hold a request up, and its body has then been read already.
+        if not request.body and ("CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ):
+            request.body = get_input_stream(environ).read()
+        if ENCODING in environ and request.body:
+            body = decoded(request.body, environ[ENCODING], limit)
+            if len(body) > limit:
+                raise too_large()
+            # The body is now as if it had come without the encoding: in the journal, and in a replay.
+            request.body = body
+            del environ[ENCODING]
 
     def _authenticate(self, request: RequestContext, error: Exception | None) -> None:
         """Set the world and the sender of a request.
@@ -224,7 +249,10 @@ class Pipeline:
                 answer = self._perform_with_faults(request, world)
             else:
                 answer = self._execute(request, world)
-            request.run_scheduled(answer.status)
+            request.status = answer.status
+            if request.cause and world.state.waiting.first() is not None:
+                world.travel(after_request(request), cause=request.step)
+                request.after = world.snapshot
             self._record(request, answer)
             return answer
 
@@ -234,7 +262,8 @@ class Pipeline:
         if effects.decided:
             return fault_injection.deliver(effects, NO_ANSWER, request, world)
         if effects.commits:
-            answer = self._execute(request, fault_injection.past(world, effects.commits))
+            past = fault_injection.past(world, effects.commits, effects.max_age)
+            answer = self._execute(request, past)
         elif effects.again is None or request.rejected is not None:
             answer = self._execute(request, world)
         else:
@@ -271,8 +300,9 @@ class Pipeline:
             request.begin(self._world(request))
         # The frames of a traceback reference the refusal and would keep the request alive.
         refused.with_traceback(None)
-        request.refused = refused.in_wording(request.interface.wording)
-        return request.interface.refuse(request, refused)
+        interface = request.interface
+        request.refused = refused.in_wording(interface.wording, partial(interface.reword, request))
+        return interface.refuse(request, refused)
 
     def _fail(self, request: RequestContext, error: Exception) -> Answer:
         log_failure(request.operation, error)
@@ -286,6 +316,17 @@ class Pipeline:
         if world is None or not request.begun or request.recorded:
             return
         request.recorded = True
+        if (
+            answer.content
+            and answer.stream is None
+            and request.interface.journalled
+            and world.assumptions.compression != "none"
+        ):
+            request.has_encodings = True
+            if accepts_gzip(request.headers.get("Accept-Encoding", "")):
+                # The response depends on the assumption, because the client gets it in gzip.
+                request.relied_on.add("compression")
+                request.compressed = gzipped(answer.content)
         request.assumed = named(world.assumptions, request.relied_on)
         if request.cause:
             if (delivery := request.environ.get(Env.DELIVERY)) is not None:
@@ -293,10 +334,11 @@ class Pipeline:
             request.answer_headers = self._headers(request, answer) if answer.status else {}
             world.journal.add(request.entry(answer.status, answer.content, answer.error))
 
-    def _respond(self, request: RequestContext, answer: Answer) -> Response:
+    def _respond(self, request: RequestContext, answer: Answer) -> WholeResponse:
         """Return ``answer`` as an HTTP response."""
-        environ, body = request.environ, answer.content
+        environ = request.environ
         self._record(request, answer)
+        body = request.compressed or answer.content
         headers = request.answer_headers or self._headers(request, answer)
         request.is_unanswered = not answer.status
         environ[Env.LOG_WORDS] = request.log_words
@@ -312,17 +354,35 @@ class Pipeline:
         return WholeResponse(body, answer.status or UNANSWERED, headers)
 
     def _headers(self, request: RequestContext, answer: Answer) -> dict[str, str]:
-        """Return the response headers for ``answer``."""
+        """Return the response headers for ``answer``.
+
+        Headers report the world, the number of the request, the faults and the assumptions.
+        """
         after = request.after
         now = after.clock.instant if after is not None else self._world(request).now()
         headers = {"Date": _http_date(now)}
         if request.begun:
-            headers |= _explanations(request)
+            assert request.world is not None
+            headers[names.WORLD] = request.world.name
+            if request.cause:
+                headers[names.REQUEST] = request.cause
+            if request.faults:
+                headers[names.FAULT] = ", ".join(request.fault_names)
+            if request.assumed:
+                assumed = [f"{name}={spelt(value, '|')}" for name, value in request.assumed]
+                headers[names.ASSUMPTIONS] = ", ".join(assumed)
         headers |= request.headers_out
         if request.refused is not None and request.refused.rule is r.BODY_TOO_LARGE:
             headers["Connection"] = "close"
         headers["Content-Type"] = answer.content_type or request.interface.content_type
-        headers["Content-Length"] = str(len(answer.content))
+        if request.interface.journalled and _ACTIVE.match(headers["Content-Type"]):
+            # A canned answer or a fault has the origin of the page, whose session its scripts could use.
+            _add(headers, _POLICY, "sandbox")
+        if request.has_encodings:
+            _add(headers, "Vary", "Accept-Encoding")
+        if request.compressed:
+            headers["Content-Encoding"] = "gzip"
+        headers["Content-Length"] = str(len(request.compressed or answer.content))
         return headers
 
     def unread(self, lost: Unread) -> None:
@@ -348,18 +408,19 @@ class Pipeline:
             world.journal.add(request.entry(status, lost.problem.answer().body if status else b""))
 
 
-def _explanations(request: RequestContext) -> dict[str, str]:
-    """Return the headers that report world, request number, faults and assumptions."""
-    assert request.world is not None
-    headers = {names.WORLD: request.world.name}
-    if request.cause:
-        headers[names.REQUEST] = request.cause
-    if request.faults:
-        headers[names.FAULT] = ", ".join(request.fault_names)
-    if request.assumed:
-        assumed = [f"{name}={spelt(value, '|')}" for name, value in request.assumed]
-        headers[names.ASSUMPTIONS] = ", ".join(assumed)
-    return headers
+def _limit(text: str) -> Decimal:
+    """Return the spend limit in a header. A value that is not a number permits no charges."""
+    try:
+        limit = Decimal(text)
+    except InvalidOperation:
+        return Decimal(0)
+    return limit if limit.is_finite() else Decimal(0)
+
+
+def _add(headers: dict[str, str], name: str, value: str) -> None:
+    """Add ``value`` to the list in the header ``name``, which a canned answer can spell in any case."""
+    present = [headers.pop(key) for key in list(headers) if key.lower() == name.lower()]
+    headers[name] = ", ".join([value, *present])
 
 
 def _require_host(environ: WSGIEnvironment) -> None:

@@ -18,10 +18,11 @@ from msgspec import Struct
 
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import Refused
+from reseller_sandbox.registry.hosts import APEX
 from reseller_sandbox.values import names
 from reseller_sandbox.values.text_checks import close, cut
 from reseller_sandbox.web.context import NAME_KEYS, RequestContext
-from reseller_sandbox.web.fields import Integer, Price, Shape, wire_fields
+from reseller_sandbox.web.fields import Integer, Price, is_shape, wire_fields
 from reseller_sandbox.web.headers import IGNORED, header_value
 from reseller_sandbox.web.interface import Endpoint
 from reseller_sandbox.worlds import World
@@ -51,7 +52,8 @@ class KnownKeys(Struct, frozen=True):
 
     ``inner`` are the keys of each object inside the body. ``objects`` are the keys whose values are
     searched if they are objects. ``names`` maps each key to the name of its argument. ``aliases`` are
-    the additional keys in ``names``. ``numbers`` are the names of numeric arguments.
+    the additional keys in ``names``. ``repeated`` are the keys of the path that clients repeat in the body,
+    with their aliases. ``numbers`` are the names of numeric arguments.
     """
 
     body: Set[str]
@@ -60,20 +62,12 @@ class KnownKeys(Struct, frozen=True):
     objects: Set[str]
     names: Mapping[str, str]
     aliases: Set[str]
+    repeated: Set[str]
     numbers: Set[str]
-
-    def read(self, request: RequestContext, body: Mapping[str, Any]) -> set[str]:
-        """Return the keys that the operation reads from a request, and all aliases."""
-        keys = request.path_arguments.keys() | self.aliases | (self.body & body.keys())
-        keys |= self.query & {key for key, _ in request.query}
-        for key, inner_keys in self.inner.items():
-            if isinstance(body.get(key), dict):
-                keys |= inner_keys & body[key].keys()
-        return keys
 
 
 @cache
-def vocabulary(endpoint: Endpoint) -> KnownKeys:
+def vocabulary_of(endpoint: Endpoint) -> KnownKeys:
     """Return the keys that ``endpoint`` reads."""
     body, query = wire_fields(endpoint.schemas.body), wire_fields(endpoint.schemas.query)
     inner = {key: field.schema for key, field in body.items() if isinstance(field, fields.Nested)}
@@ -89,12 +83,13 @@ def vocabulary(endpoint: Endpoint) -> KnownKeys:
         objects={*nested, _NAME_OBJECT} - aliases.keys(),
         names={key: key for key in {key for key, _ in arguments} | placed} | aliases,
         aliases=aliases.keys(),
+        repeated=placed | aliases.keys(),
         numbers={key for key, field in arguments if isinstance(field, Integer | Price)},
     )
 
 
 def require_consistent(
-    endpoint: Endpoint, request: RequestContext, world: World, body: Mapping[str, Any]
+    endpoint: Endpoint, request: RequestContext, world: World, body: Mapping[str, object]
 ) -> None:
     """Raise ``invalid_parameter`` if a request has two different values for one argument.
 
@@ -103,10 +98,17 @@ def require_consistent(
     """
     if r.INVALID_PARAMETER not in endpoint.refuses or not (body or request.query):
         return
-    known, statements = vocabulary(endpoint), dict[str, list[tuple[str, Any]]]()
+    known, statements = vocabulary_of(endpoint), dict[str, list[tuple[str, Any]]]()
     schema = endpoint.schemas.body
-    additional = schema.additional_keys(world) if isinstance(schema, Shape) else ()
-    for place, key, value in _statements(request, body, known.objects):
+    additional = schema.additional_keys(world) if is_shape(schema) else ()
+    inner = {key: value for key, value in body.items() if key in known.objects and isinstance(value, dict)}
+    places = {
+        "the path": request.path_arguments.items(),
+        "the query": request.query,
+        "the body": [(key, value) for key, value in body.items() if key not in inner],
+        **{place: inner[place].items() for place in sorted(inner)},
+    }
+    for place, key, value in ((place, *entry) for place, entries in places.items() for entry in entries):
         name = known.names.get(key)
         if name is not None and value not in (None, "") and key not in additional:
             alias = f", as {key}" if key in known.aliases else ""
@@ -119,18 +121,7 @@ def require_consistent(
                 raise Refused(r.INVALID_PARAMETER, problems=problem, field=name, value=_shown(value))
 
 
-def _statements(
-    request: RequestContext, body: Mapping[str, Any], objects: Set[str]
-) -> Iterator[tuple[str, str, Any]]:
-    """Yield the place, the key and the value of each argument of a request."""
-    inner = {key: body[key] for key in sorted(body.keys() & objects) if isinstance(body[key], dict)}
-    yield from (("the path", key, value) for key, value in request.path_arguments.items())
-    yield from (("the query", key, value) for key, value in request.query)
-    yield from (("the body", key, value) for key, value in body.items() if key not in inner)
-    yield from ((place, key, value) for place in inner for key, value in inner[place].items())
-
-
-def _normal_form(name: str, value: Any, known: KnownKeys, request: RequestContext) -> Any:
+def _normal_form(name: str, value: object, known: KnownKeys, request: RequestContext) -> object:
     """Return ``value`` in a normal form, equal for all spellings of a number or a name."""
     if isinstance(value, bool | list | dict):
         return value
@@ -144,11 +135,12 @@ def _normal_form(name: str, value: Any, known: KnownKeys, request: RequestContex
         return text
     if name in _HOST_KEYS:
         parent = next(filter(None, map(request.path_arguments.get, NAME_KEYS)), "")
-        return text.lower().removesuffix(".").removesuffix(f".{parent.lower()}")
+        label = text.lower().removesuffix(".").removesuffix(f".{parent.lower()}")
+        return APEX if label == parent.lower() else label
     return text
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return cut(str(value), _LONGEST_VALUE)
 
 
@@ -156,19 +148,33 @@ def note_ignored(
     endpoint: Endpoint,
     request: RequestContext,
     world: World,
-    body: Mapping[str, Any],
+    body: Mapping[str, object],
     elements: Collection[str] = (),
 ) -> None:
     """Report the keys of a request that ``endpoint`` does not read.
 
     Raise ``unknown_keys`` if the assumptions say so. ``elements`` are the keys of the query that
-    authenticate the request. A key that is read in one place may be repeated in another.
+    authenticate the request. A key that is read in one place may be repeated in another. A key of the path
+    that has another value elsewhere is reported, too, if ``require_consistent`` does not refuse it.
     """
     if not body and not request.query:
         return
-    read_keys, known = vocabulary(endpoint).read(request, body), vocabulary(endpoint).query
+    vocabulary = vocabulary_of(endpoint)
+    known = vocabulary.query
+    read_keys = request.path_arguments.keys() | vocabulary.aliases | (vocabulary.body & body.keys())
+    read_keys |= known & {key for key, _ in request.query}
+    for key, inner_keys in vocabulary.inner.items():
+        if isinstance(inner := body.get(key), dict):
+            read_keys |= inner_keys & inner.keys()
+    unchecked = () if r.INVALID_PARAMETER in endpoint.refuses else (*request.query, *body.items())
+    for key, value in unchecked:
+        placed = request.path_arguments.get(name := vocabulary.names.get(key, key))
+        if placed is not None and value not in (None, ""):
+            in_path, elsewhere = (_normal_form(name, given, vocabulary, request) for given in (placed, value))
+            if in_path != elsewhere:
+                read_keys -= {key}
     schema = endpoint.schemas.body
-    more = schema.additional_keys(world) if isinstance(schema, Shape) else ()
+    more = schema.additional_keys(world) if is_shape(schema) else ()
     # Some operations refuse unknown keys in the body themselves, because the contract has an error for that.
     in_body = () if r.UNKNOWN_EXTRA in endpoint.refuses else _unread(schema, body, {*read_keys, *more})
     known_keys = {*known, *read_keys, *elements}
@@ -185,7 +191,7 @@ def note_ignored(
 
 
 def _unread(
-    schema: Schema | None, values: Mapping[str, Any], read: Collection[str], path: str = ""
+    schema: Schema | None, values: Mapping[str, object], read: Collection[str], path: str = ""
 ) -> Iterator[str]:
     """Yield the keys in ``values``, and in inner objects, that the operation does not read."""
     known = wire_fields(schema)
@@ -197,7 +203,9 @@ def _unread(
             yield _with_suggestion(key, path, known)
 
 
-def _unread_within(field: fields.Field[Any], value: Any, read: Collection[str], path: str) -> Iterator[str]:
+def _unread_within(
+    field: fields.Field[Any], value: object, read: Collection[str], path: str
+) -> Iterator[str]:
     if isinstance(field, fields.Nested) and isinstance(value, dict):
         # An object directly in the body may repeat a key that is read elsewhere. A deeper object may not.
         yield from _unread(field.schema, value, read if path.count(".") == 1 else (), path)
@@ -208,7 +216,7 @@ def _unread_within(field: fields.Field[Any], value: Any, read: Collection[str], 
         yield from _unread_in_shape(getattr(field, "shape", {}), value, path)
 
 
-def _unread_in_shape(shape: Mapping[str, Any], value: Any, path: str) -> Iterator[str]:
+def _unread_in_shape(shape: Mapping[str, Any], value: object, path: str) -> Iterator[str]:
     """Yield the unknown keys of a value whose field has a JSON Schema, but no marshmallow schema."""
     if not isinstance(value, dict | list):
         return

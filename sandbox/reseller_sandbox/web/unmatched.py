@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from flask import current_app
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
@@ -15,9 +15,8 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.values.text_checks import close, cut
-from reseller_sandbox.web.application import Application
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.interface import Endpoint, Mount
+from reseller_sandbox.web.interface import Endpoint, Interface, Mount
 from reseller_sandbox.worlds import World
 
 _SHOWN = 200
@@ -68,20 +67,27 @@ class Unmatched:
 
     def refusal(self, error: HTTPException, request: RequestContext, world: World) -> Refused:
         """Return the refusal for a routing error. For an unknown path, suggest similar operations."""
-        path = cut(request.prefix + request.path, _SHOWN)
+        path = cut(world.secrecy.target_masked(request.prefix + request.path), _SHOWN)
         if isinstance(error, MethodNotAllowed):
             allowed = ", ".join(_methods_of(request.path, error))
             request.headers_out["Allow"] = allowed
-            return Refused(r.METHOD_NOT_ALLOWED, method=request.method, path=path, allowed=allowed)
+            owner = self._owner(request)
+            instead = owner.instead(request) if owner is not None else ""
+            facts = {"method": request.method, "path": path, "allowed": allowed, "instead": instead}
+            return Refused(r.METHOD_NOT_ALLOWED, **facts)
         if error.code == 404:
             return Refused(
                 r.UNKNOWN_PATH, method=request.method, path=path, nearest=self._nearest(request, world)
             )
         return Refused(r.MALFORMED_BODY, problem=(error.description or str(error)).rstrip("."))
 
+    def _owner(self, request: RequestContext) -> Interface | None:
+        """Return the interface to which the path of a request belongs, or None."""
+        return next((mount.interface for mount in self._mounts if mount.owns(request.path)), None)
+
     def _nearest(self, request: RequestContext, world: World) -> str:
         """Return a hint for an unknown path: similar operations, or words that no operation has."""
-        interface = next((mount.interface for mount in self._mounts if mount.owns(request.path)), None)
+        interface = self._owner(request)
         if interface is not None and (reason := interface.unmatched(request, world)):
             return reason
         index, path = self._indexes[interface.name if interface is not None else ""], request.path
@@ -101,16 +107,18 @@ class Unmatched:
 def _methods_of(path: str, error: MethodNotAllowed) -> list[str]:
     """Return the HTTP methods of the operations at a path.
 
-    The path ``/worlds/fork`` does not get the methods of ``/worlds/{world}``. HEAD is left out, because
+    The path ``/worlds/fork`` does not get the methods of ``/worlds/{world}``: the route with the most fixed
+    segments counts. HEAD is left out, because
     every GET route accepts it.
     """
-    find = cast(Application, current_app).rules.bind("").match
+    find = current_app.url_map.bind("").match
     known = sorted(set(error.valid_methods or ()) - {"HEAD"})
     shapes = {
         method: ["<" in part for part in find(path, method, return_rule=True)[0].rule.split("/")]
         for method in known
     }
-    return [method for method in known if shapes[method] == min(shapes.values())]
+    nearest = min(shapes.values(), key=lambda shape: (shape.count(True) - len(shape), shape), default=[])
+    return [method for method in known if shapes[method] == nearest]
 
 
 class _KnownOperation(NamedTuple):
@@ -132,7 +140,7 @@ class OperationIndex:
 
     def nearest(self, method: str, path: str) -> list[str]:
         """Return the operations most similar to a request. The path counts more than the method."""
-        shape = _shape(path)
+        shape = _shape(path, self._words)
         scores = {
             known: _likeness(shape, known.shape) - _METHOD * (known.method != method)
             for known in self._operations
@@ -142,17 +150,36 @@ class OperationIndex:
         return list(dict.fromkeys(shown for _, shown in best))[:_MOST]
 
     def unknown(self, path: str) -> list[str]:
-        """Return the words of a path that no operation has, except verbs."""
+        """Return the words of a path that no operation has, except verbs.
+
+        A word after a variable part, such as the ``www`` of ``modifyRecord/a.com/www``, is a value if no
+        operation has a word there. So is a word in the place of a variable part, such as ``popular`` in
+        ``zones/popular``.
+        """
+        shape = _shape(path, self._words)
+        known_parts = {known.shape.partition("/{}")[0] for known in self._operations}
+        for part in (part for part in known_parts if "/" in part and shape.startswith(f"{part}/")):
+            shape = "/".join((part, "{}", *shape[len(part) + 1 :].split("/")[1:]))
+        before, _, after = shape.partition("{}")
+        unknown = self._unknown(before)
+        has_words = any(_words(known.shape.partition("{}")[2]) for known in self._operations)
+        return unknown or (self._unknown(after) if has_words else [])
+
+    def _unknown(self, shape: str) -> list[str]:
         words = {*self._words, *_VERBS}
-        return [word for word in _words(_shape(path)) if word not in words and not close(word, words)]
+        return [word for word in _words(shape) if word not in words and not close(word, words)]
 
 
-def _shape(path: str) -> str:
-    """Return the part of a path after the version, with ``{}`` for a variable part: ``domains/{}``."""
+def _shape(path: str, words: Container[str] = ()) -> str:
+    """Return the part of a path after the version, with ``{}`` for a variable part: ``domains/{}``.
+
+    One of ``words`` is no variable part, in any case.
+    """
     segments = [segment[:_LONGEST] for segment in path.split("/") if segment][:_SEGMENTS]
     versions = [at for at, text in enumerate(segments, 1) if text == "{version}" or _VERSION.fullmatch(text)]
     after = segments[versions[-1] if versions else 0 :]
-    return "/".join("{}" if _VALUE.search(segment) else segment for segment in after)
+    is_word = [segment.lower() in words or not _VALUE.search(segment) for segment in after]
+    return "/".join(segment if known else "{}" for segment, known in zip(after, is_word, strict=True))
 
 
 def _words(shape: str) -> list[str]:

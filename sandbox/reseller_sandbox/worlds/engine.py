@@ -7,7 +7,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -46,7 +45,8 @@ class Index:
     """
 
     def __init__(self) -> None:
-        self._claims: dict[Claim, World] = {}
+        #: The world that has, or once had, each credential.
+        self.claimants: dict[Claim, World] = {}
         # An OrderedDict, because it removes its oldest entry in constant time.
         self._ends: OrderedDict[str, str] = OrderedDict()
 
@@ -54,11 +54,7 @@ class Index:
         """Claim the present keys and tokens of ``world``, except those that another world has claimed."""
         for account in own_accounts(world.state):
             for claim in claims(account):
-                self._claims.setdefault(claim, world)
-
-    def claimant(self, claim: Claim) -> World | None:
-        """Return the world that has, or once had, the credential ``claim``, or None."""
-        return self._claims.get(claim)
+                self.claimants.setdefault(claim, world)
 
     def forget(self, world: World, end: str) -> None:
         """Remove the claims of a deleted world. Remember the reason ``end`` for later error messages."""
@@ -70,11 +66,11 @@ class Index:
         while len(self._ends) > MOST_REMEMBERED:
             self._ends.popitem(last=False)
         # Make a new dictionary, because other threads may be reading the old one.
-        self._claims = {claim: holder for claim, holder in self._claims.items() if holder is not world}
+        self.claimants = {claim: holder for claim, holder in self.claimants.items() if holder is not world}
 
     def remembered(self) -> tuple[tuple[tuple[Claim, str], ...], Mapping[str, str]]:
         """Return all claims with the names of their worlds, and also the reasons why worlds were deleted."""
-        return tuple((claim, world.name) for claim, world in self._claims.items()), dict(self._ends)
+        return tuple((claim, world.name) for claim, world in self.claimants.items()), dict(self._ends)
 
     def recall(
         self, claims: Iterable[tuple[Claim, str]], ends: Mapping[str, str], worlds: Mapping[str, World]
@@ -83,7 +79,7 @@ class Index:
 
         ``worlds`` holds the current worlds by name.
         """
-        self._claims |= {claim: worlds[name] for claim, name in claims if name in worlds}
+        self.claimants |= {claim: worlds[name] for claim, name in claims if name in worlds}
         self._ends |= ends
 
     def end_of(self, credential: str) -> str:
@@ -92,7 +88,7 @@ class Index:
 
     def is_taken(self, account: Account, by_other_than: World | None = None) -> bool:
         """Whether another world has or had the key or the token of ``account``."""
-        return any(self._claims.get(claim, by_other_than) is not by_other_than for claim in claims(account))
+        return any(self.claimants.get(claim, by_other_than) is not by_other_than for claim in claims(account))
 
 
 class Rejection(Struct, frozen=True):
@@ -198,7 +194,8 @@ SWEEP = 1.0
 class Engine:
     """The worlds of one server.
 
-    A look-up takes constant time for any number of worlds.
+    A look-up takes constant time for any number of worlds. The headers that sign a request to this server
+    begin with ``header_prefix``.
     """
 
     def __init__(
@@ -208,8 +205,10 @@ class Engine:
         contract: Callable[[], Contract] = tuple,
         shard: Shard = ALONE,
         open_recording: Callable[[bytes], ReplayResult] | None = None,
+        header_prefix: str = "",
     ) -> None:
         self.default = default
+        self.header_prefix = header_prefix
         self.contract = contract
         self.open_recording = open_recording
         self.shard = shard
@@ -285,7 +284,7 @@ class Engine:
         if path_world is not None:
             account = path_world.inherited.account(claim, path_world.state)
             return None if account is None else (path_world, account)
-        world = self._index.claimant(claim)
+        world = self._index.claimants.get(claim)
         account = None if world is None else account_with(world.state, *claim)
         return (world, account) if world is not None and account is not None and self._in_use(world) else None
 
@@ -355,13 +354,13 @@ class Engine:
             world.inherited = world.inherited.and_of(begin.state)
             return timeline.restart(world, replace(begin, state=state))
 
-    def add(self, world: World, section: str, key: object, entry: Mapping[str, Any]) -> None:
+    def add(self, world: World, section: str, key: object, entry: Mapping[str, object]) -> None:
         """Add an entry of a fixture section to ``world``.
 
         No money moves and no event occurs. Credentials that another world has, or can go back to, are
         replaced by new ones. Refuse with ``invalid_entry`` and change nothing in this case.
         """
-        with world.lock, self._lock:
+        with world.lock:
             world.settle()
             before = world.snapshot
             try:
@@ -369,8 +368,9 @@ class Engine:
             except FixtureError as error:
                 raise Refused(r.INVALID_ENTRY, problems=problems_line(error)) from None
             new = [state.accounts[number] for number in state.accounts if number not in before.state.accounts]
-            state = self._with_free_credentials(state, world, new)
-            world.snapshot = lasting(replace(before, state=state))
+            with self._lock:
+                state = self._with_free_credentials(state, world, new)
+                world.snapshot = lasting(replace(before, state=state))
 
     def drop(self, name: str) -> None:
         """Delete a world. Refuse with ``unknown_world`` and ``default_world``."""

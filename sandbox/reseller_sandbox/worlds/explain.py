@@ -11,14 +11,14 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from reseller_sandbox import refusals as r
-from reseller_sandbox.refusals import Refusal, Rule, Wording
-from reseller_sandbox.registry.lifecycle import MOVES, Action, due, permits, timed_transitions
+from reseller_sandbox.refusals import Refusal, Rule, Term, Wording
+from reseller_sandbox.registry.lifecycle import MOVES, TIMED_AT, Action, due, permits
 from reseller_sandbox.registry.model import OUTSIDE, Account, Order, Stage, Transfer
 from reseller_sandbox.registry.state import State, account_named, pending_transfer, relevant_order
 from reseller_sandbox.registry.transfers import transfer_lock_start
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import days, wire
-from reseller_sandbox.values.names import to_unicode
+from reseller_sandbox.values.names import well_formed
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.snapshot import Snapshot
 
@@ -65,7 +65,8 @@ class Explanation(Struct, frozen=True):
     @property
     def about(self) -> NameBefore:
         """The domain name that the refusal is about, or an empty ``NameBefore``."""
-        named = (name for name in self.names if to_unicode(name.name) == self.facts.get("name"))
+        subject = well_formed(str(self.facts.get("name")))
+        named = (name for name in self.names if name.name == subject)
         return next(iter((*named, *self.names)), NameBefore())
 
 
@@ -99,6 +100,7 @@ class PathStep(NamedTuple):
 
 def _wrong_state(case: Explanation) -> Allowed | None:
     order, action, state = case.about.order, case.facts.get("action"), case.snapshot.state
+    action = Action.TRANSFER_OUT if action is Term.TRANSFER_REQUEST else action
     if order is None or not isinstance(action, Action):
         return None
     if action is Action.RESTORE and order.stage not in (Stage.REDEMPTION, Stage.PENDING_DELETE):
@@ -128,7 +130,7 @@ def _path_to(state: State, stage: Stage, action: Action, wording: Wording) -> li
         if move.target is Stage.ACTIVE
         for at in Stage
         if permits(state, at, move.action)
-    ] + [PathStep(row.stage, row.target, row.event, True) for at in Stage for row in timed_transitions(at)]
+    ] + [PathStep(row.stage, row.target, row.event, True) for at in Stage for row in TIMED_AT[at]]
     reached: dict[Stage, list[PathStep]] = {stage: []}
     queue = [stage]
     while queue:
@@ -175,6 +177,15 @@ def _too_young(case: Explanation) -> Allowed | None:
         return None
     since = transfer_lock_start(case.about.order, case.snapshot.assumptions)
     at = since + days(case.snapshot.state.zones[case.about.order.zone].policy.transfer_lock)
+    return Allowed(f"ask again at {wire(at)} or later", at)
+
+
+def _registrant_changed(case: Explanation) -> Allowed | None:
+    order = case.about.order
+    if order is None or order.registrant_changed is None:
+        return None
+    lock = case.snapshot.state.zones[order.zone].policy.registrant_change_lock
+    at = order.registrant_changed + days(lock)
     return Allowed(f"ask again at {wire(at)} or later", at)
 
 
@@ -227,6 +238,7 @@ _BY_STATE: Mapping[Rule, Callable[[Explanation], Allowed | None]] = {
     r.TRANSFER_PENDING: _transfer_pending,
     r.NO_TRANSFER: _no_transfer,
     r.TOO_YOUNG: _too_young,
+    r.REGISTRANT_CHANGED: _registrant_changed,
     r.INSUFFICIENT_FUNDS: _funds,
     r.NAME_TAKEN: _taken,
     r.DOMAIN_NOT_FOUND: _not_found,

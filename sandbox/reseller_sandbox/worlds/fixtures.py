@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from msgspec import Struct, field
 
@@ -57,7 +56,7 @@ class Fixtures(Struct):
             problem = f"{name!r} became invalid after the start. Run reseller-sandbox fixture validate"
             raise Refused(INVALID_FIXTURE, problems=problem) from None
 
-    def text(self, text: str | Mapping[str, Any], now: datetime | None = None) -> Snapshot:
+    def text(self, text: str | Mapping[str, object], now: datetime | None = None) -> Snapshot:
         """Return the initial snapshot of a fixture that is YAML text or a mapping.
 
         Refuse with ``invalid_fixture``.

@@ -5,10 +5,9 @@ The usage counts only grow: neither a rewind nor a dropped journal entry reduces
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice
@@ -22,17 +21,24 @@ from msgspec.structs import replace
 from reseller_sandbox.faults import FaultRule, Phase
 from reseller_sandbox.refusals import UNKNOWN_REQUEST, Refusal, Refused
 from reseller_sandbox.registry.events import RegistryEvent
+from reseller_sandbox.registry.lifecycle import AUTOMATIC_RENEWAL, RENEWAL_FAILED
 from reseller_sandbox.registry.limits import Limits
-from reseller_sandbox.registry.model import LedgerEntry, Stage
+from reseller_sandbox.registry.model import LedgerEntry, Order, Stage
 from reseller_sandbox.registry.state import Change
+from reseller_sandbox.registry.zones import particulars
+from reseller_sandbox.server.json_text import load_json
 from reseller_sandbox.server.log import masked
-from reseller_sandbox.server.secrecy import header_masked
+from reseller_sandbox.server.secrecy import Secrecy, secrecy_of
 from reseller_sandbox.values.matching import CANNED
 from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.worlds import redact
 from reseller_sandbox.worlds.snapshot import Event, Snapshot
 
 T = TypeVar("T")
+
+
+#: The first word of the reason in ``Entry.ignored`` if nobody checked the value of the key.
+UNCHECKED = "unchecked"
 
 
 class Arrival(NamedTuple):
@@ -70,7 +76,8 @@ class Entry(Quiet, frozen=True, kw_only=True):
 
     ``sent`` holds the headers as received, long ones cut. ``headers`` holds them without secrets.
     ``answer_headers`` are the headers of the response, also if a fault kept it from the client. ``ignored``
-    holds the keys that had no effect. ``registry.matching`` can match an entry.
+    holds the keys that had no effect, each with a reason after a semicolon. ``secret_names`` are the names of
+    secrets that the setting adds. ``registry.matching`` can match an entry.
     """
 
     id: str
@@ -106,6 +113,12 @@ class Entry(Quiet, frozen=True, kw_only=True):
     port: str = ""
     arrived: Arrival | None = None
     answer_headers: Mapping[str, str] = field(default_factory=dict)
+    secret_names: tuple[str, ...] = ()
+
+    @property
+    def secrecy(self) -> Secrecy:
+        """The secrecy of the server that received the request."""
+        return secrecy_of(self.secret_names)
 
     @property
     def number(self) -> int:
@@ -115,7 +128,7 @@ class Entry(Quiet, frozen=True, kw_only=True):
     @property
     def target(self) -> str:
         """The request target (path and query) with secrets masked."""
-        return masked(self.raw_target)
+        return masked(self.raw_target, self.secrecy)
 
     @property
     def path(self) -> str:
@@ -127,7 +140,8 @@ class Entry(Quiet, frozen=True, kw_only=True):
     def headers(self) -> tuple[tuple[str, str], ...]:
         """The request headers with secrets masked."""
         longest = redact.LONGEST_HEADER
-        return tuple((name, header_masked(name, value)[:longest]) for name, value in self.sent.items())
+        masked = self.secrecy.header_masked
+        return tuple((name, masked(name, value)[:longest]) for name, value in self.sent.items())
 
     @property
     def query(self) -> list[tuple[str, str]]:
@@ -135,11 +149,11 @@ class Entry(Quiet, frozen=True, kw_only=True):
         return parse_qsl(self.target.partition("?")[2], keep_blank_values=True)
 
     @property
-    def json(self) -> Any:
+    def json(self) -> object:
         """The body as JSON, or None if it is not JSON or was too long to keep."""
         try:
-            return json.loads(self.body, parse_float=Decimal) if self.body.strip() else None
-        except (ValueError, RecursionError):
+            return load_json(self.body, parse_float=Decimal) if self.body.strip() else None
+        except ValueError:
             return None
 
     @property
@@ -170,7 +184,7 @@ class Entry(Quiet, frozen=True, kw_only=True):
     @property
     def charges(self) -> tuple[LedgerEntry, ...]:
         """The ledger entries that the request created."""
-        return tuple(change.after for change in self.changes if change.table == "ledger" and change.after)
+        return tuple(change.after for change in self.changes if isinstance(change.after, LedgerEntry))
 
     @property
     def event(self) -> Event:
@@ -196,7 +210,7 @@ class Exercise(NamedTuple):
 
     ``stage`` is the stage of the domain before the request. ``rule`` is the rule that refused it. ``error``
     is the error in the response, by its name in fault rules. ``injected`` is whether a fault made up this
-    error.
+    error. ``particulars`` are the special rules of the zone that mattered to the request.
     """
 
     operation: str
@@ -208,9 +222,10 @@ class Exercise(NamedTuple):
     moves: tuple[Move, ...]
     faults: tuple[tuple[str, Phase], ...]
     assumed: tuple[tuple[str, object], ...]
+    particulars: tuple[str, ...] = ()
 
 
-#: The name of a timed event, and the stage of the order before the event.
+#: The name of an event, and the stage of the order before the event.
 Passed = tuple[str, Stage | None]
 
 
@@ -224,7 +239,8 @@ class Counted(Struct):
 class Tally(Struct):
     """Usage counts of the world called ``world``, or of several worlds.
 
-    ``requests`` counts requests by kind. ``events`` counts timed events.
+    ``requests`` counts requests by kind. ``events`` counts timed events, and actions of third parties with
+    the prefix ``simulate.``.
     """
 
     world: str = ""
@@ -240,7 +256,16 @@ class Tally(Struct):
         return whole
 
     def note(self, entry: Entry) -> None:
-        """Count a request."""
+        """Count a request, with the moves of its orders and the rules of their zones that mattered."""
+        zones, moves, rules = entry.after.state.zones, list[Move](), dict[str, None]()
+        for change in entry.changes:
+            before = change.before if isinstance(change.before, Order) else None
+            after = change.after if isinstance(change.after, Order) else None
+            move = (before.stage if before else None, after.stage if after else None)
+            if move[0] is not move[1]:
+                moves.append(move)
+            if after is not None and after.zone in zones:
+                rules |= dict.fromkeys(particulars(zones[after.zone], before, after))
         exercise = Exercise(
             entry.operation,
             entry.stage,
@@ -248,16 +273,21 @@ class Tally(Struct):
             entry.refused.rule.code if entry.refused is not None else "",
             entry.error,
             entry.lost and bool(entry.error),
-            _moves(entry.changes) if entry.changes else (),
+            tuple(moves),
             tuple((rule.kind.name, rule.phase) for rule in entry.faults) if entry.faults else (),
             entry.assumed,
+            tuple(rules),
         )
         _count(self.requests, exercise, 1, entry.id, self.world)
 
     def note_events(self, events: Iterable[RegistryEvent]) -> None:
-        """Count timed events."""
+        """Count timed events and actions of third parties."""
         for event in events:
-            _count(self.events, (event.event, event.stage), 1)
+            # The timed event of a release and a third party's action have the same name.
+            name = f"simulate.{event.event}" if event.actor else event.event
+            _count(self.events, (name, event.stage), 1)
+            if event.note.startswith(f"no {AUTOMATIC_RENEWAL}"):
+                _count(self.events, (RENEWAL_FAILED, event.stage), 1)
 
     def take(self, other: Tally) -> None:
         """Add the counts of ``other``."""
@@ -286,13 +316,6 @@ def _count(counts: dict[T, Counted], key: T, times: int, request: str = "", worl
         seen.times += times
 
 
-def _moves(changes: Sequence[Change]) -> tuple[Move, ...]:
-    """Return each change of an order's stage, as a pair of the stages before and after."""
-    orders = [(change.before, change.after) for change in changes if change.table == "orders"]
-    stages = [(before and before.stage, after and after.stage) for before, after in orders]
-    return tuple([(earlier, later) for earlier, later in stages if earlier is not later])
-
-
 #: The maximum number of records that wait for a slow follower. More would use much memory, because a record
 #: refers to two states of the world. ``Follower.missed`` counts the dropped records.
 MOST_WAITING = 1000
@@ -314,7 +337,7 @@ class Feed:
         self.count = 0
         self.followers: set[Follower] = set()
 
-    def put(self, records: Iterable[Any]) -> None:
+    def put(self, records: Iterable[object]) -> None:
         """Pass ``records`` to the followers. Do not call this method without followers."""
         with self.changed:
             for record in records:
@@ -414,23 +437,38 @@ class Follower:
             self._feed.changed.notify_all()
 
 
+class DroppedRequest(NamedTuple):
+    """The properties of a dropped request that the journal still counts. Their names are those of ``Entry``.
+
+    Equal requests are counted together. So the properties have few values: no domains, for example.
+    """
+
+    operation: str
+    account: str | None
+    status: int
+    outcome: str
+    carried_out: bool
+    changed: bool
+
+
 class Requests(Quiet, frozen=True):
     """The requests in a history of a world, in the order of their arrival.
 
     ``entries`` are the latest ones. ``older`` are earlier ones that changed a record, as events. ``dropped``
-    is the number of all earlier ones.
+    is the number of all earlier ones, and ``totals`` counts them by their properties.
     """
 
     entries: tuple[Entry, ...] = ()
     older: tuple[Event, ...] = ()
     dropped: int = 0
+    totals: Mapping[DroppedRequest, int] = {}
 
 
 class RequestJournal:
     """The latest journal entries, at most ``limits.journal``, and the number of dropped entries.
 
     The journal keeps a dropped request that changed a record as an event, so that the history of a domain
-    stays complete. It keeps at most ``limits.max_events`` of them.
+    stays complete. It keeps at most ``limits.max_events`` of them. ``totals`` counts all dropped requests.
     """
 
     def __init__(self, limits: Limits, feed: Feed, tally: Tally) -> None:
@@ -441,17 +479,25 @@ class RequestJournal:
         self._older: deque[Event] = deque(maxlen=limits.max_events)
         self._lock = threading.Lock()
         self.dropped = 0
+        self.totals: dict[DroppedRequest, int] = {}
+
+    @property
+    def limit(self) -> int:
+        """The maximum number of entries."""
+        return self._limits.journal
 
     def add(self, entry: Entry) -> None:
         """Add an entry with its long bodies cut. Drop the oldest entry beyond the limit."""
-        entry = _shortened(entry, self._limits.journal_body)
+        limit, cut = self._limits.journal_body, dict[str, object]()
+        for body, size in (("body", "body_size"), ("answer", "answer_size")):
+            raw: bytes = getattr(entry, body)
+            if len(raw) > limit:
+                cut |= {body: redact.shortened(raw, limit, entry.secrecy), size: len(raw)}
+        entry = replace(entry, **cut) if cut else entry
         with self._lock:
             self._tally.note(entry)
             if len(self._entries) == self._limits.journal:
-                self.dropped += 1
-                oldest = self._entries[0] if self._entries else entry
-                if oldest.changes:
-                    self._older.append(oldest.event)
+                self._drop(self._entries[0] if self._entries else entry)
             later = []
             while self._entries and self._entries[-1].number > entry.number:
                 # Requests on several threads can finish in another order than they arrived.
@@ -467,9 +513,12 @@ class RequestJournal:
             return self._feed.follow(), tuple(self._entries)
 
     def get(self, name: str) -> Entry:
-        """Return the entry of the request ``name``. Refuse with ``unknown_request``."""
+        """Return the entry of the request ``name``, ``last`` for the latest.
+
+        Refuse with ``unknown_request``.
+        """
         for entry in reversed(self.entries):
-            if entry.id == name:
+            if name in (entry.id, "last"):
                 return entry
         raise Refused(UNKNOWN_REQUEST, request=name[:40], held=self._held())
 
@@ -490,7 +539,7 @@ class RequestJournal:
     def requests(self) -> Requests:
         """The content of the journal as an immutable value."""
         with self._lock:
-            return Requests(tuple(self._entries), tuple(self._older), self.dropped)
+            return Requests(tuple(self._entries), tuple(self._older), self.dropped, dict(self.totals))
 
     @property
     def events(self) -> list[Event]:
@@ -501,11 +550,25 @@ class RequestJournal:
     def replace(self, requests: Requests) -> None:
         """Replace all requests by ``requests``. Drop the oldest entries beyond the limit."""
         surplus = requests.entries[: max(len(requests.entries) - self._limits.journal, 0)]
-        older = (*requests.older, *(entry.event for entry in surplus if entry.changes))
+        names = self._limits.secret_names  # The requests may be from a server with other names.
+        entries = (
+            entry if entry.secret_names == names else replace(entry, secret_names=names)
+            for entry in requests.entries
+        )
         with self._lock:
-            self._entries = deque(requests.entries, maxlen=self._limits.journal)
-            self._older = deque(older, maxlen=self._limits.max_events)
-            self.dropped = requests.dropped + len(surplus)
+            self._entries = deque(entries, maxlen=self._limits.journal)
+            self._older = deque(requests.older, maxlen=self._limits.max_events)
+            self.dropped, self.totals = requests.dropped, dict(requests.totals)
+            for entry in surplus:
+                self._drop(entry)
+
+    def _drop(self, entry: Entry) -> None:
+        """Count a request that the journal drops. Keep it as an event if it changed a record."""
+        kind = DroppedRequest(*(getattr(entry, name) for name in DroppedRequest._fields))
+        self.dropped += 1
+        self.totals[kind] = self.totals.get(kind, 0) + 1
+        if entry.changes:
+            self._older.append(entry.event)
 
     def forget_after(self, number: int) -> None:
         """Remove the entries of all requests after request ``number``."""
@@ -518,13 +581,3 @@ class RequestJournal:
 
     def __len__(self) -> int:
         return len(self._entries)
-
-
-def _shortened(entry: Entry, limit: int) -> Entry:
-    """Return ``entry`` with bodies of at most ``limit`` bytes."""
-    changed: dict[str, Any] = {}
-    for body, size in (("body", "body_size"), ("answer", "answer_size")):
-        raw: bytes = getattr(entry, body)
-        if len(raw) > limit:
-            changed |= {body: redact.shortened(raw, limit), size: len(raw)}
-    return replace(entry, **changed) if changed else entry

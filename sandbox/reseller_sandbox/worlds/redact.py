@@ -14,12 +14,18 @@ from urllib.parse import parse_qsl
 
 from reseller_sandbox.registry.model import ScheduledAction
 from reseller_sandbox.registry.state import Change
-from reseller_sandbox.server.secrecy import MASK, is_key, is_secret, text_masked
+from reseller_sandbox.server.json_text import load_json
+from reseller_sandbox.server.secrecy import MASK, Secrecy, is_key
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.matching import MATCH, Match
 from reseller_sandbox.values.parameters import field_names, is_record
 
+#: The name of a part of a form with files, in the head of the part, and the end of that head.
+_NAME_OF_PART = re.compile(r'\bname\*?="?([^";\r\n]*)')
+_END_OF_HEAD = re.compile(r"\r?\n\r?\n")
+#: The first boundary of such a form. Some text can precede it.
+_BOUNDARY = re.compile(r"^--[^\s]+(?: [^\s]+)*", re.MULTILINE)
 _FORM = re.compile(r"[^\s={}\"]+=")
 
 #: The maximum number of headers of one request that the journal keeps.
@@ -34,10 +40,11 @@ SHORTEST = 4
 
 
 def masked(
-    value: Any,
+    value: object,
+    secrecy: Secrecy,
     secrets: Iterable[str] = (),
     own: AbstractSet[str] = frozenset(),
-    instead: Callable[[Any, str], str] = lambda _, shown: shown,
+    instead: Callable[[object, str], str] = lambda _, shown: shown,
 ) -> Any:
     """Return the JSON ``value`` with its secret fields and all strings in ``secrets`` masked.
 
@@ -48,8 +55,10 @@ def masked(
         {secret for secret in secrets if len(secret) >= SHORTEST}, key=lambda secret: (-len(secret), secret)
     )
 
-    def without(value: Any, name: str = "") -> Any:
-        is_hidden = is_secret(name) or (own and is_key(name))
+    def without(value: object, name: str = "") -> object:
+        is_hidden = secrecy.is_secret(name) or (own and is_key(name))
+        if is_hidden and isinstance(value, Mapping) and value.keys() == {"before", "after"}:
+            return {key: without(inner, name) for key, inner in value.items()}  # the change of a field
         if is_hidden and value not in (None, "") and not (own and own >= set(texts(value))):
             return instead(value, MASK) if value != MASK else value
         if isinstance(value, Mapping):
@@ -58,26 +67,30 @@ def masked(
             return [without(item) for item in value]
         if not isinstance(value, str) or value in own:
             return value
-        shown = text_masked(value, known)
+        if isinstance(value, _Bare):
+            return instead(value, MASK)
+        shown = secrecy.text_masked(value, known)
         return instead(value, shown) if shown != value else value
 
     return without(value)
 
 
-def secrets_in(value: Any, *, keys: bool = False) -> Iterator[str]:
+def secrets_in(value: object, secrecy: Secrecy, *, keys: bool = False) -> Iterator[str]:
     """Yield the secrets in a JSON value. With ``keys``, v3 API keys count as secrets too."""
-    if isinstance(value, Mapping):
+    if isinstance(value, _Bare):
+        yield str(value)
+    elif isinstance(value, Mapping):
         for key in value:
-            if is_secret(str(key)) or (keys and is_key(str(key))):
+            if secrecy.is_secret(str(key)) or (keys and is_key(str(key))):
                 yield from texts(value[key])
             else:
-                yield from secrets_in(value[key], keys=keys)
+                yield from secrets_in(value[key], secrecy, keys=keys)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from secrets_in(item, keys=keys)
+            yield from secrets_in(item, secrecy, keys=keys)
 
 
-def texts(value: Any) -> Iterator[str]:
+def texts(value: object) -> Iterator[str]:
     """Yield each string and number in a JSON value, as a string."""
     if isinstance(value, Mapping):
         value = list(value.values())
@@ -86,6 +99,18 @@ def texts(value: Any) -> Iterator[str]:
             yield from texts(item)
     elif value is not None and not isinstance(value, bool):
         yield str(value)
+
+
+class _Bare(str):
+    """A string without a name that is the whole body of a request. It counts as a secret."""
+
+    __slots__ = ()
+
+
+def read_request(raw: bytes) -> object:
+    """Parse the body of a request as ``read`` does. A bare JSON string counts as a secret."""
+    value = read(raw)
+    return _Bare(value) if isinstance(value, str) and raw.lstrip().startswith(b'"') else value
 
 
 def read(raw: bytes) -> Any:
@@ -97,17 +122,31 @@ def read(raw: bytes) -> Any:
     if not raw.strip():
         return None
     try:
-        return json.loads(raw, parse_constant=str, parse_float=_number)
-    except (ValueError, RecursionError):
+        return load_json(raw, parse_constant=str, parse_float=_number)
+    except ValueError:
         text = raw.decode("utf-8", "replace")
     if _FORM.match(text):
-        pairs: dict[str, list[str]] = {}
-        for name, value in parse_qsl(text, keep_blank_values=True):
-            pairs.setdefault(name, []).append(value)
-        return {name: values[0] if len(values) == 1 else values for name, values in pairs.items()}
+        return _by_name(parse_qsl(text, keep_blank_values=True))
+    if (first := _BOUNDARY.search(text)) and (parts := _parts(text, first[0])):
+        return _by_name(parts)
     if any(escape in text for escape in ("\\u", "%", "\0")):
         return f"<{len(raw)} bytes that are not JSON>"
     return text
+
+
+def _by_name(pairs: Iterable[tuple[str, str]]) -> dict[str, object]:
+    """Return the value of each name, or the list of its values."""
+    named: dict[str, list[str]] = {}
+    for name, value in pairs:
+        named.setdefault(name, []).append(value)
+    return {name: values[0] if len(values) == 1 else values for name, values in named.items()}
+
+
+def _parts(text: str, boundary: str) -> list[tuple[str, str]]:
+    """Return the name and the value of each part of a body with the type ``multipart/form-data``."""
+    parts = (_END_OF_HEAD.split(part, maxsplit=1) for part in text.split(boundary))
+    named = ((_NAME_OF_PART.search(head), rest) for head, *rest in parts if rest)
+    return [(name[1], rest[0].removesuffix("\n").removesuffix("\r")) for name, rest in named if name]
 
 
 def _number(digits: str) -> float | str:
@@ -116,19 +155,19 @@ def _number(digits: str) -> float | str:
     return number if isfinite(number) else digits
 
 
-def shortened(raw: bytes, limit: int) -> bytes:
+def shortened(raw: bytes, limit: int, secrecy: Secrecy) -> bytes:
     """Return the first ``limit`` bytes of ``raw`` with its secrets masked."""
-    return encoded(masked(read(raw)))[:limit]
+    return encoded(masked(read(raw), secrecy))[:limit]
 
 
-def encoded(value: Any) -> bytes:
+def encoded(value: object) -> bytes:
     """Convert a result of ``read`` back to a body."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text.encode("utf-8", "backslashreplace")
 
 
-def plain(value: Any) -> Any:
-    """Convert any ``value`` to a JSON value.
+def plain(value: object) -> Any:
+    """Convert any ``value`` to a JSON value, with its secrets.
 
     Instants and money are written as in the API. Records become objects, and sets are sorted. All other
     values become strings, so that any fact of a refusal can be shown.
@@ -157,25 +196,23 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def _field(name: str, value: Any) -> Any:
+def _field(name: str, value: Any) -> object:
     # A scheduled action has its arguments as pairs of name and value.
-    if name == "parameters" and value is not None:
-        return {key: _field(key, inner) for key, inner in value}
-    return MASK if value and is_secret(name) else plain(value)
+    return plain(dict(value) if name == "parameters" and value is not None else value)
 
 
-def secrets_of(record: Any) -> Iterator[str]:
+def secrets_of(record: object, secrecy: Secrecy) -> Iterator[str]:
     """Yield the secret fields of a record, and the secret arguments of a scheduled action."""
     if is_record(record):
         arguments = record.parameters if isinstance(record, ScheduledAction) else ()
         fields = ((name, getattr(record, name)) for name in field_names(record))
-        yield from (value for name, value in (*fields, *arguments) if is_secret(name))
+        yield from (value for name, value in (*fields, *arguments) if secrecy.is_secret(name))
 
 
-def shown(change: Change) -> dict[str, Any]:
+def shown(change: Change, secrecy: Secrecy) -> dict[str, Any]:
     """Return the change of a record as JSON, with the old and new value of each field.
 
-    ``name`` is the name of a record whose key is a number.
+    Secrets are masked. ``name`` is the name of a record whose key is a number.
     """
     before, after = change.before, change.after
     kind = "created" if before is None else "deleted" if after is None else "changed"
@@ -190,5 +227,5 @@ def shown(change: Change) -> dict[str, Any]:
         "key": plain(change.key),
         "name": getattr(some, "name", None),
         "change": kind,
-        "fields": altered,
+        "fields": masked(altered, secrecy),
     }

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
-from itertools import islice
-from typing import Any, Literal, NamedTuple
+from itertools import islice, takewhile
+from typing import Any, Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -28,7 +28,7 @@ from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.indexes import TABLES
 from reseller_sandbox.registry.model import Stage
 from reseller_sandbox.registry.state import Change, Draft, State
-from reseller_sandbox.registry.stepwise import keys_in_order
+from reseller_sandbox.registry.stepwise import begin_step, keys_in_order
 from reseller_sandbox.registry.timers import RegistryEvent
 from reseller_sandbox.values.clock import LATEST, WorldClock, wire
 from reseller_sandbox.values.matching import Request
@@ -45,7 +45,7 @@ HORIZON = timedelta(days=366 * 20)
 Kind = Literal["request", "control", "time", "scheduled"]
 
 
-class TimedEvent(NamedTuple):
+class TimedEvent(Struct, frozen=True, gc=False):
     """A registry event that time or a scheduled action caused.
 
     ``scheduled`` is the number of the scheduled action, or None.
@@ -55,7 +55,7 @@ class TimedEvent(NamedTuple):
     scheduled: int | None
 
 
-class Event(Struct, frozen=True, kw_only=True):
+class Event(Struct, frozen=True, kw_only=True, gc=False):
     """One change to a world.
 
     ``number`` is its place in the sequence of the world. ``cause`` is the number of its cause: the control
@@ -90,14 +90,6 @@ class EventLog(Struct, frozen=True):
     line: int = 0
     kept: Queue[Event] = field(default_factory=Queue)
 
-    def counted(self) -> EventLog:
-        """Return the log with its counter increased by one, for a request or a control call."""
-        return replace(self, number=self.number + 1)
-
-    def during(self, cause: int | None) -> EventLog:
-        """Return the log with ``cause`` as the cause of the next events."""
-        return replace(self, cause=cause)
-
     def with_events(self, events: Sequence[TimedEvent]) -> EventLog:
         """Return the log with events that time or a scheduled action caused."""
         # Skip the events that the limit would drop at once.
@@ -107,14 +99,14 @@ class EventLog(Struct, frozen=True):
             [
                 Event(
                     number=number,
-                    at=registry_event.at,
-                    kind="time" if scheduled is None else "scheduled",
-                    name=registry_event.event,
+                    at=event.registry_event.at,
+                    kind="time" if event.scheduled is None else "scheduled",
+                    name=event.registry_event.event,
                     cause=self.cause,
-                    registry_event=registry_event,
-                    effect={} if scheduled is None else {"scheduled": scheduled},
+                    registry_event=event.registry_event,
+                    effect={} if event.scheduled is None else {"scheduled": event.scheduled},
                 )
-                for number, (registry_event, scheduled) in enumerate(events[skipped:], log.number + 1)
+                for number, event in enumerate(events[skipped:], log.number + 1)
             ]
         )
 
@@ -177,9 +169,11 @@ class Snapshot(Quiet, frozen=True):
         if first is None or first[0] > until:  # Nothing is due: the usual case for a request.
             return self, []
         events: list[TimedEvent] = []
-        coming = timers.due_by(state, until)  # A sorted list is a valid heap.
+        # A sorted list is a valid heap.
+        coming = list(takewhile(lambda due: due[0] <= until, state.calendar))
         draft = Draft(state, first[0], self.assumptions, "", BY_ITSELF)
         while coming:
+            begin_step()
             due = heappop(coming)
             if not draft.state.is_due(due):
                 continue
@@ -190,7 +184,7 @@ class Snapshot(Quiet, frozen=True):
             for later in draft.written_due:
                 if later[0] <= until:
                     heappush(coming, later)
-        return self.after(draft.result(), events), [registry_event for registry_event, _ in events]
+        return self.after(draft.result(), events), [event.registry_event for event in events]
 
     def after(self, state: State, events: Sequence[TimedEvent]) -> Snapshot:
         """Return this snapshot with the new ``state``, and with ``events`` in its log."""
@@ -312,7 +306,7 @@ def after_request(request: Request) -> Advance:
             draft = Draft(state, now, snapshot.assumptions, f"event:plan:{action.id}", BY_ITSELF)
             events.append(TimedEvent(timers.apply_scheduled(draft, action), action.id))
             state = draft.result()
-        return snapshot.after(state, events), [registry_event for registry_event, _ in events]
+        return snapshot.after(state, events), [event.registry_event for event in events]
 
     return go
 
@@ -340,7 +334,7 @@ def changes(earlier: State, later: State) -> Iterator[Change]:
                 yield Change(table.name, key, before, after)
 
 
-def changed_settings(earlier: Snapshot, later: Snapshot) -> Iterator[tuple[str, Any, Any]]:
+def changed_settings(earlier: Snapshot, later: Snapshot) -> Iterator[tuple[str, object, object]]:
     """Yield each setting that differs between two snapshots: its name, old value and new value."""
     pairs = [
         ("clock.now", earlier.clock.instant, later.clock.instant),
@@ -357,7 +351,9 @@ def changed_settings(earlier: Snapshot, later: Snapshot) -> Iterator[tuple[str, 
     return (pair for pair in pairs if pair[1] != pair[2])
 
 
-def _by_name(setting: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+def _by_name(
+    setting: str, old: Mapping[str, object], new: Mapping[str, object]
+) -> Iterator[tuple[str, object, object]]:
     """Yield the old and new value of each name in a setting. For equal names, yield both lists of names."""
     for name in dict.fromkeys([*old, *new]):
         yield f"{setting}.{name}", old.get(name), new.get(name)

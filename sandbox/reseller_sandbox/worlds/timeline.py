@@ -181,5 +181,5 @@ def seen(world: World, named: str) -> World | None:
         past.history, past.inherited = world.history, world.inherited
         entries = tuple(entry for entry in requests.entries if entry.number <= snapshot.requests)
         older = tuple(event for event in requests.older if event.number <= snapshot.log.number)
-        past.journal.replace(Requests(entries, older, requests.dropped))
+        past.journal.replace(replace(requests, entries=entries, older=older))
     return past

@@ -7,16 +7,22 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
+from decimal import Decimal
 from threading import RLock, local
-from typing import Any, TypeVar
+from time import sleep
+from typing import NamedTuple, TypeVar
+from weakref import WeakMethod
 
 from msgspec.structs import replace
 
-from reseller_sandbox.refusals import UNKNOWN_WORLD, Refused
+from reseller_sandbox.refusals import OVER_SPEND_LIMIT, UNKNOWN_WORLD, Refused
 from reseller_sandbox.registry.assumptions import Assumptions, watched
+from reseller_sandbox.registry.ledger import total_charged
 from reseller_sandbox.registry.limits import Limits
 from reseller_sandbox.registry.state import Change, Draft, State
+from reseller_sandbox.registry.stepwise import is_interruptible
 from reseller_sandbox.registry.timers import RegistryEvent
+from reseller_sandbox.server.secrecy import secrecy_of
 from reseller_sandbox.values.clock import WorldClock, stopwatch
 from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.worlds.credentials import Inherited
@@ -47,6 +53,22 @@ class Busy(Exception):
         self.lock = lock
 
 
+_SPEND_LIMIT: ContextVar[Decimal | None] = ContextVar("spend_limit", default=None)
+
+
+@contextmanager
+def spending_at_most(limit: Decimal | None) -> Iterator[None]:
+    """Refuse and undo a call in this block that raises the charges of a world above ``limit``.
+
+    The charges are the sum of all charges in its ledger, whatever caused them.
+    """
+    token = _SPEND_LIMIT.set(limit)
+    try:
+        yield
+    finally:
+        _SPEND_LIMIT.reset(token)
+
+
 @contextmanager
 def hurried() -> Iterator[None]:
     """Raise ``Busy`` in this block instead of waiting for the lock of a world.
@@ -60,36 +82,62 @@ def hurried() -> Iterator[None]:
         _HURRIED.reset(token)
 
 
-class WorldLock:
-    """A reentrant lock. A caller that cannot wait registers a function with ``when_free``."""
+#: Poll interval in seconds of ``WorldLock.committed``. A holder of the lock that does no long work is fast.
+_SOON = 0.001
 
-    def __init__(self) -> None:
+
+class WorldLock:
+    """A reentrant lock. A caller that cannot wait registers a function with ``when_free``.
+
+    ``read`` returns the present content of the world. ``committed`` calls it between two changes.
+    """
+
+    def __init__(self, read: WeakMethod[Callable[[], Content]]) -> None:
         self._lock = RLock()
         self._waiting: deque[Callable[[], None]] = deque()
+        self._read = read
+        self._depth = 0
+        #: The content of the world when the long work that holds the lock began, or None without such work.
+        self.before: Content | None = None
 
     def __enter__(self) -> None:
-        if self._lock.acquire(blocking=False):
-            return
-        if _HURRIED.get():
-            raise Busy(self)
-        self._lock.acquire()
+        if not self._lock.acquire(blocking=False):
+            if _HURRIED.get():
+                raise Busy(self)
+            self._lock.acquire()
+        self._depth += 1
+        if self._depth == 1 and is_interruptible():
+            self.before = self._content()
 
     def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if not self._depth:
+            self.before = None
         self._lock.release()
         if self._waiting:
-            self._call_back()
+            with suppress(IndexError):  # Another thread may take the last function.
+                while True:
+                    self._waiting.popleft()()
 
     def when_free(self, call: Callable[[], None]) -> None:
         """Run ``call`` as soon as the lock may be free. Several functions run in order of registration."""
         self._waiting.append(call)
         # The lock may be free already. Otherwise the thread that holds the lock runs the functions.
-        if self._lock.acquire(blocking=False):
-            self.__exit__()
+        with suppress(Busy), hurried(), self:
+            pass
 
-    def _call_back(self) -> None:
-        with suppress(IndexError):  # Another thread may take the last function.
-            while True:
-                self._waiting.popleft()()
+    def committed(self) -> Content:
+        """Return the last committed content of the world, without waiting for long work."""
+        while (before := self.before) is None:
+            with suppress(Busy), hurried(), self:
+                return self._content()
+            sleep(_SOON)
+        return before
+
+    def _content(self) -> Content:
+        read = self._read()
+        assert read is not None, "a world outlives the use of its lock"
+        return read()
 
 
 class Checkpoint(Quiet, frozen=True):
@@ -117,6 +165,15 @@ class History(Quiet, frozen=True):
     left: int = 0
 
 
+class Content(NamedTuple):
+    """The past and the present of a world, as values that belong together."""
+
+    history: History
+    snapshot: Snapshot
+    inherited: Inherited
+    requests: Requests
+
+
 class World:
     """A registry with a clock. Operations are serial and atomic.
 
@@ -131,6 +188,7 @@ class World:
         #: Whether this world is a view of the past, made by ``timeline.seen``. A view refuses changes.
         self.is_past = False
         self.limits = limits
+        self.secrecy = secrecy_of(limits.secret_names)
         self.used = stopwatch()
         if snapshot.log.limit != limits.max_events:
             snapshot = replace(snapshot, log=replace(snapshot.log, limit=limits.max_events))
@@ -139,12 +197,16 @@ class World:
         self.feed = Feed()
         self.tally = Tally(name)
         self.journal = RequestJournal(limits, self.feed, self.tally)
-        self.lock = WorldLock()
+        # A reference to the method itself would be a cycle: deleted worlds would wait for the collector.
+        self.lock = WorldLock(WeakMethod(self._content))
         self.when_credentials_change: Callable[[World], None] | None = None
         #: Makes the draft of each request. ``explore`` replaces this function to record all reads.
         self.drafts: Callable[[State, datetime, Assumptions, str, str], Draft] = Draft
         self._snapshot = snapshot
         self._current = local()
+
+    def _content(self) -> Content:
+        return Content(self.history, self._snapshot, self.inherited, self.journal.requests)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -194,7 +256,9 @@ class World:
         with self.lock:
             snapshot = self._snapshot
             number = snapshot.requests + 1
-            self._snapshot = replace(snapshot, requests=number, log=snapshot.log.counted())
+            self._snapshot = replace(
+                snapshot, requests=number, log=replace(snapshot.log, number=snapshot.log.number + 1)
+            )
             return f"r{number}"
 
     def transact(
@@ -230,22 +294,37 @@ class World:
 
         A signal handler can raise an exception anywhere. Without a rollback, an effect could remain without
         its entry in the journal or the event log. Set ``journal`` if the block removes journal entries.
+
+        Roll back and refuse with ``over_spend_limit`` if the block spends too much (see
+        ``spending_at_most``).
         """
         with self.lock:
             snapshot, history = self._snapshot, self.history
             requests = self.journal.requests if journal else None
-            try:
-                yield
-            except expected:
-                raise
-            except BaseException:
+
+            def undo() -> None:
                 self.history = history
                 if requests is None:
                     self.journal.forget_after(snapshot.requests)
                 else:
                     self.journal.replace(requests)
                 self.snapshot = snapshot
+
+            try:
+                yield
+            except expected:
                 raise
+            except GeneratorExit:  # an exception after the end of the block, whose effects remain
+                raise
+            except BaseException:
+                undo()
+                raise
+            limit, ledger = _SPEND_LIMIT.get(), self._snapshot.state.ledger
+            if limit is not None and ledger is not snapshot.state.ledger:
+                charged = total_charged(ledger.values())
+                if charged > max(limit, total_charged(snapshot.state.ledger.values())):
+                    undo()
+                    raise Refused(OVER_SPEND_LIMIT, charged=charged, limit=limit)
 
     @property
     def is_far_behind(self) -> bool:
@@ -283,7 +362,7 @@ class World:
             self.feed.put(self._snapshot.log.since(earlier))
 
     @contextmanager
-    def acting(self, name: str, /, **parameters: Any) -> Iterator[LoggedAction]:
+    def acting(self, name: str, /, **parameters: object) -> Iterator[LoggedAction]:
         """Log a control call and its effects when the block ends. Do not log a refused call.
 
         ``name`` is its operation and ``parameters`` are JSON. A control call inside the block is part of this
@@ -302,16 +381,15 @@ class World:
             with self.lock:
                 self._note(action, before)
 
-    def note(self, name: str, parameters: Mapping[str, Any]) -> None:
+    def note(self, name: str, parameters: Mapping[str, object]) -> None:
         """Log the control call that created the world."""
         with self.lock:
             self._note(LoggedAction(name, parameters), self._snapshot)
 
     def _note(self, action: LoggedAction, before: Snapshot) -> None:
         snapshot = self._snapshot
-        log = snapshot.log if action.number is not None else snapshot.log.counted()
         event = Event(
-            number=action.number or log.number,
+            number=action.number or snapshot.log.number + 1,
             at=min(before.clock.now(), snapshot.clock.instant),
             kind="control",
             name=action.name,
@@ -320,7 +398,7 @@ class World:
             registry_event=action.registry_event,
             effect=action.effect,
         )
-        self.snapshot = replace(snapshot, log=log.noted([event]))
+        self.snapshot = replace(snapshot, log=snapshot.log.noted([event]))
         self._publish(snapshot.log)
 
     def travel(
@@ -335,20 +413,20 @@ class World:
             return advance(self._snapshot)
         with self.lock:
             action, begun = self.action, self._snapshot
+            number = begun.log.number
             if action is not None and cause is None:
-                begun = replace(begun, log=begun.log.counted())
-                cause = begun.log.number
-            begun = replace(begun, log=begun.log.during(cause))
+                cause = number = number + 1
+            begun = replace(begun, log=replace(begun.log, number=number, cause=cause))
             reached, events = advance(begun)
             if reached is not begun:
                 if action is not None:
                     action.number = cause
-                self.snapshot = replace(reached, log=reached.log.during(None))
+                self.snapshot = replace(reached, log=replace(reached.log, cause=None))
                 self.tally.note_events(events)
                 self._publish(begun.log)
             return reached, events
 
-    def change(self, **settings: Any) -> None:
+    def change(self, **settings: object) -> None:
         """Replace settings of the present snapshot: its clock, assumptions, faults or answers."""
         with self.lock:
             self.snapshot = replace(self._snapshot, **settings)

@@ -37,18 +37,14 @@ class WorldDump(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, world: World) -> WorldDump:
-        """Return a dump of ``world`` as it is now."""
-        with world.lock:
-            return cls(
-                name=world.name,
-                number=world.number,
-                idle=stopwatch() - world.used,
-                history=world.history,
-                snapshot=world.snapshot,
-                inherited=world.inherited,
-                requests=world.journal.requests,
-                tally=Tally.of(world.tally),
-            )
+        """Return a dump of ``world`` with its last committed content. Do not wait for long work."""
+        return cls(
+            name=world.name,
+            number=world.number,
+            idle=stopwatch() - world.used,
+            tally=Tally.of(world.tally),
+            **world.lock.committed()._asdict(),
+        )
 
     def with_credentials(self, state: State) -> WorldDump:
         """Return this dump with the credentials of ``state`` in every snapshot of its history.

@@ -30,7 +30,7 @@ def recording_open(path: Any, flags: int, *args: Any, **named: Any) -> int:
     """Open a file. Record it when that may change the file."""
     opened = _open(path, flags, *args, **named)
     if flags & (os.O_WRONLY | os.O_RDWR):
-        record("open", path, inode=os.fstat(opened).st_ino, truncated=bool(flags & os.O_TRUNC))
+        record("open", path, inode=os.fstat(opened).st_ino, truncated=bool(flags & (os.O_TRUNC | os.O_EXCL)))
     return opened
 
 
@@ -55,7 +55,7 @@ def recording_rename(source: Any, target: Any, **named: Any) -> None:
     """Give a file another name."""
     held, inode = content(source), os.stat(source).st_ino
     _replace(source, target, **named)
-    record("rename", target, inode=inode, content=held)
+    record("rename", target, source=os.path.abspath(os.fsdecode(source)), inode=inode, content=held)
 
 
 RECORDING: list[tuple[Any, str, Any]] = [

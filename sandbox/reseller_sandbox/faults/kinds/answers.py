@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
+from http import HTTPStatus
 from typing import Annotated, Any, ClassVar
 
 from msgspec.structs import replace
@@ -23,7 +24,7 @@ from reseller_sandbox.faults.kind import (
     RawAnswer,
     Window,
 )
-from reseller_sandbox.refusals import RATE_LIMITED
+from reseller_sandbox.refusals import RATE_LIMITED, SYNONYMS
 from reseller_sandbox.values.clock import real_now
 from reseller_sandbox.values.kinds import (
     ANYTHING,
@@ -38,6 +39,7 @@ from reseller_sandbox.values.kinds import (
     whole,
 )
 from reseller_sandbox.values.patterns import DROPPED, PATH, Path
+from reseller_sandbox.values.text_checks import close, did_you_mean, shortened
 
 _TOKEN = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
 _HEADER = re.compile(_TOKEN)
@@ -60,21 +62,22 @@ _LONGEST = 1000
 _MOST = 50
 
 
-def _header_name(value: Any) -> str:
+def _header_name(value: object) -> str:
     if not isinstance(value, str) or len(value) > _LONGEST or not _HEADER.fullmatch(value):
         raise ValueError("is not a valid header name")
     if value.lower() in _FRAMING or value.lower().startswith("x-sandbox-"):
-        raise ValueError("cannot be set: the server sets that header")
+        remedy = ", from content_type" if value.lower() == "content-type" else ""
+        raise ValueError(f"cannot be set: the server sets that header{remedy}")
     return value
 
 
-def _header_value(value: Any) -> str:
+def _header_value(value: object) -> str:
     if not isinstance(value, str) or len(value) > _LONGEST or not (not value or _VALUE.fullmatch(value)):
         raise ValueError(f"must be a string of at most {_LONGEST} printable characters")
     return value
 
 
-def _media_type(value: Any) -> str:
+def _media_type(value: object) -> str:
     if not isinstance(value, str) or len(value) > _LONGEST or not _MEDIA_TYPE.fullmatch(value):
         raise ValueError("must be a media type such as text/html; charset=utf-8")
     return value
@@ -89,6 +92,24 @@ HEADERS = table(
     says="an object of names and values",
 )
 MEDIA_TYPE = Kind({"type": "string"}, _media_type, says="a media type")
+
+
+_STATUS = whole(200, 599)
+_PHRASES = {status.name.lower(): status.value for status in HTTPStatus}
+
+
+def _status(value: object) -> int:
+    """Read an HTTP status. The error for the name of a status suggests its number."""
+    try:
+        return _STATUS.read(value)
+    except ValueError as problem:
+        if not isinstance(value, str):
+            raise
+        named = {synonym: code for code, words in SYNONYMS.items() for synonym in words if code in _PHRASES}
+        word = re.sub(r"[\s-]+", "_", value.lower())
+        near = [value] if value.isdecimal() else [named[word]] if word in named else close(word, _PHRASES)
+        hint = did_you_mean([str(_PHRASES.get(name, name)) for name in near])
+        raise ValueError(f"{problem}, not {shortened(value)}{hint}") from None
 
 
 class Error(FaultKind, frozen=True, kw_only=True):
@@ -112,7 +133,7 @@ class Error(FaultKind, frozen=True, kw_only=True):
 
     error: Annotated[str | None, replace(TEXT, says="the name of a rule, or a documented message")] = None
     facts: Annotated[dict[str, Any] | None, FACTS] = None
-    status: Annotated[int | None, whole(200, 599)] = None
+    status: Annotated[int | None, replace(_STATUS, read=_status)] = None
     body: Annotated[Any, ANYTHING] = None
     content_type: Annotated[str | None, MEDIA_TYPE] = None
     headers: Annotated[dict[str, str] | None, HEADERS] = None
@@ -141,13 +162,15 @@ class Error(FaultKind, frozen=True, kw_only=True):
 
 
 class Mutate(FaultKind, frozen=True, kw_only=True):
-    """Change or remove a value in the JSON response, or change its type.
+    """Change, remove or add a value in the JSON response, or change its type.
 
     Args:
         path: The path of the value in the response.
         value: The new value.
         drop: Whether to remove the value.
         type: The new type. The value is converted as far as possible.
+        add: A value to add under a key that is not there, or after the last item of an array. Existing
+            values stay.
     """
 
     synonyms: ClassVar[tuple[str, ...]] = ("modify", "change", "replace")
@@ -157,27 +180,33 @@ class Mutate(FaultKind, frozen=True, kw_only=True):
     value: Annotated[Any, ANYTHING] = None
     drop: Annotated[bool, SWITCH] = False
     type: Annotated[str | None, choice("string", "number", "boolean", "null", "array", "object")] = None
+    add: Annotated[Any, ANYTHING] = None
 
     def mistakes(self) -> Iterator[Mistake]:
-        """Require exactly one of the parameters value, drop and type."""
-        if (self.value is not None) + self.drop + (self.type is not None) != 1:
-            yield Mistake((), "requires exactly one of value, drop and type")
+        """Require exactly one of the parameters value, drop, type and add. A path of add ends with a key."""
+        if (self.value is not None) + self.drop + (self.type is not None) + (self.add is not None) != 1:
+            yield Mistake((), "requires exactly one of value, drop, type and add")
+        if self.add is not None and self.path.steps[-1] == "*":
+            yield Mistake(("path",), "must end with a key or an index, not with *, to add a value")
 
     def apply(self, so_far: Effects, context: FaultContext) -> Effects | None:  # noqa: ARG002
-        answer, changed = self.path.change(so_far.answer, self._edited)
+        if self.add is not None:
+            answer, changed = self.path.add(so_far.answer, self.add)
+        else:
+            answer, changed = self.path.change(so_far.answer, self._edited)
         return replace(so_far, answer=answer) if changed else None
 
-    def _edited(self, value: Any) -> Any:
+    def _edited(self, value: object) -> object:
         if self.drop:
             return DROPPED
         return _RETYPED[self.type](value) if self.type is not None else self.value
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> object:
     try:
         number = Decimal(str(int(value) if isinstance(value, bool) else value))
     except InvalidOperation:
@@ -185,7 +214,7 @@ def _number(value: Any) -> Any:
     return int(number) if number == number.to_integral_value() else number
 
 
-_RETYPED: Mapping[str, Callable[[Any], Any]] = {
+_RETYPED: Mapping[str, Callable[[object], object]] = {
     "string": _text,
     "number": _number,
     "boolean": bool,

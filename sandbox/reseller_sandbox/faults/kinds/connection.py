@@ -53,6 +53,20 @@ class Truncate(FaultKind, frozen=True, kw_only=True):
         return replace(so_far, cut=delivery.CutShort(self.keep, self.reset))
 
 
+class StaleConnection(FaultKind, frozen=True, kw_only=True):
+    """Send the response, then end the idle connection. The client's next request on it fails.
+
+    The client cannot see that the connection has ended until it sends the request. The request has no effect.
+    A client that opens a connection for each request does not notice this fault.
+    """
+
+    synonyms: ClassVar[tuple[str, ...]] = ("keep_alive", "idle_close", "dead_connection")
+    phases: ClassVar[tuple[Phase, ...]] = ("after",)
+
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
+        return replace(so_far, stale=True)
+
+
 #: The default bytes of the fault ``garbage``. No HTTP parser accepts these bytes.
 NOISE = b"\x16\x00\xff\xfe this is no HTTP \x00\r\n\r\n"
 

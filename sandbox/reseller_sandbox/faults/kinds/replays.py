@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from msgspec.structs import replace
 
 from reseller_sandbox.faults.kind import Effects, FaultContext, FaultKind, FaultRequest, Phase
-from reseller_sandbox.values.kinds import choice, whole
+from reseller_sandbox.values.kinds import choice, span, whole
 
 
 class Duplicate(FaultKind, frozen=True, kw_only=True):
@@ -39,18 +39,24 @@ class Stale(FaultKind, frozen=True, kw_only=True):
     This is the state before the last ``commits`` commits of the world. Only requests that change the
     world make a commit. The state is never older than the oldest request in the journal.
 
+    With ``max_age``, the response comes at most from a state that a cache could still have: the state ended
+    at most ``max_age`` ago, and the clock did not move since then. If there is no such state, the response is
+    current.
+
     Args:
         commits: Number of commits to look back.
+        max_age: Maximum time since the end of the state, by the world's clock. Default: any time.
     """
 
     synonyms: ClassVar[tuple[str, ...]] = ("cached", "old", "eventual")
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
     commits: Annotated[int, whole(1, 10**6)] = 1
+    max_age: Annotated[float | None, span()] = None
 
     def applies(self, request: FaultRequest) -> bool:
         """Whether the request has an operation that only reads."""
         return request.admitted and request.reads
 
     def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
-        return replace(so_far, commits=self.commits)
+        return replace(so_far, commits=self.commits, max_age=self.max_age)

@@ -10,8 +10,10 @@ import { notice } from "./parts/notices.js";
 import { keepPlaces } from "./parts/places.js";
 import { signIn } from "./parts/sign-in.js";
 import { begin, Problem } from "./parts/view.js";
+import { Balance } from "./views/balance.js";
 import { Clock } from "./views/clock.js";
 import { Connection } from "./views/connection.js";
+import { Move } from "./views/move.js";
 import { Past } from "./views/past.js";
 import { World } from "./views/world.js";
 
@@ -20,7 +22,7 @@ const nav = document.querySelector("nav");
 const more = nav.querySelector("details");
 /** @type {HTMLAnchorElement[]} */
 const links = Array.from(document.querySelectorAll("[data-view]"));
-const heads = { "page-clock": Clock, "page-world": World, "page-past": Past, "page-connection": Connection };
+const heads = { "page-balance": Balance, "page-clock": Clock, "page-move": Move, "page-world": World, "page-past": Past, "page-connection": Connection };
 
 let turn = 0;
 let signing;
@@ -73,6 +75,11 @@ function mark({ view, world, at }) {
 // Many calls can fail without the token, but the page asks for it once.
 addEventListener("sign-in", () => (signing ??= signIn().then(() => (signing = undefined)).then(start)));
 addEventListener("click", ({ target }) => more.contains(/** @type {Node} */ (target)) || (more.open = false));
+addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !more.open) return;
+  event.stopPropagation();
+  more.open = false;
+}, true);
 document.querySelector(".commands-button").addEventListener("click", openCommands);
 onEvents({ restarted: async () => {
   notice("The server has restarted. The page shows the data of the new server.");

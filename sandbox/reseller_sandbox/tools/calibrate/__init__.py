@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.tools.calibrate.bench import PLACEHOLDERS, candidates, zones_of
+from reseller_sandbox.tools.calibrate.bench import PLACEHOLDERS, candidates, registry_of
 from reseller_sandbox.tools.calibrate.following import follow
 from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.tools.calibrate.likeness import Difference
@@ -86,18 +86,20 @@ def calibrated(
     ``fixture`` has the zones and prices of the service, and its accounts and names before the first request.
     Raise ``FixtureError``.
     """
-    exchanges = sorted(exchanges, key=lambda exchange: exchange.at)
-    parts = [part for exchange in exchanges for part in _parts(exchange)]
+    exchanges = sorted(exchanges, key=lambda exchange: (exchange.at, exchange.started))
+    requests = [part for exchange in exchanges for part in _parts(exchange)]
+    parts = [part for part in requests if not part.lost]
     if only is None:
-        tried: Mapping[str, Sequence[Any]] = candidates(parts)
+        tried: Mapping[str, Sequence[object]] = candidates(parts)
     else:
         tried = {name: (value,) for name, value in only.values().items() if name not in hints().unseen}
     alive = {name: list(values) for name, values in tried.items()}
     by: dict[str, dict[str, None]] = {name: {} for name in tried}
-    search = Search(None if fixture is None else zones_of(fixture))
-    cases: dict[tuple[Any, ...], Case] = {}
-    for case in map(search.case, parts):
-        cases.setdefault(case.key, case)
+    search = Search(None if fixture is None else registry_of(fixture))
+    cases: dict[tuple[object, ...], Case] = {}
+    for case in map(search.case, requests):
+        if not case.exchange.lost:
+            cases.setdefault(case.key, case)
     explanations: list[Explanation] = []
     for case in cases.values():
         explanations.append(search.explain(case, alive))
@@ -124,7 +126,7 @@ def calibrated(
     )
 
 
-def _search_again(search: Search, explanations: list[Explanation], alive: dict[str, list[Any]]) -> bool:
+def _search_again(search: Search, explanations: list[Explanation], alive: dict[str, list[object]]) -> bool:
     """Search for more explanations of an exchange if the known ones do not allow every remaining value.
 
     Return whether there are new explanations.
@@ -137,13 +139,15 @@ def _search_again(search: Search, explanations: list[Explanation], alive: dict[s
     return False
 
 
-def _alive_ways(explanation: Explanation, alive: Mapping[str, Sequence[Any]]) -> list[Mapping[str, Any]]:
+def _alive_ways(
+    explanation: Explanation, alive: Mapping[str, Sequence[object]]
+) -> list[Mapping[str, object]]:
     ways = explanation.ways
     return [way for way in ways if all(value in alive[name] for name, value in way.items())]
 
 
 def _narrow(
-    explanations: Iterable[Explanation], alive: dict[str, list[Any]], by: dict[str, dict[str, None]]
+    explanations: Iterable[Explanation], alive: dict[str, list[object]], by: dict[str, dict[str, None]]
 ) -> bool:
     """Rule out each value that no explanation of an exchange allows. Return whether a value was ruled out."""
     before = sum(map(len, alive.values()))
@@ -161,9 +165,9 @@ def _narrow(
 
 
 def _determination(
-    name: str, tried: Sequence[Any], alive: Sequence[Any], by: tuple[str, ...]
+    name: str, tried: Sequence[object], alive: Sequence[object], by: tuple[str, ...]
 ) -> Determination:
-    def without_placeholders(values: Iterable[Any]) -> tuple[Any, ...]:
+    def without_placeholders(values: Iterable[object]) -> tuple[object, ...]:
         lists = ((value, value if isinstance(value, tuple) else (value,)) for value in values)
         return tuple(value for value, parts in lists if PLACEHOLDERS.isdisjoint(parts))
 

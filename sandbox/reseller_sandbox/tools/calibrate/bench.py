@@ -9,15 +9,22 @@ from datetime import datetime
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import unquote
 
 from msgspec import Struct, yaml
 from msgspec.structs import replace
-from werkzeug.exceptions import HTTPException
 
 from reseller_sandbox import fixture
 from reseller_sandbox.clients.caller import described
-from reseller_sandbox.registry.assumptions import HEADERS, KEY, SECONDS, VERSIONS, WORD, Assumptions, kinds
+from reseller_sandbox.registry.assumptions import (
+    HEADERS,
+    KEY,
+    SECONDS,
+    VERSIONS,
+    WORD,
+    Assumptions,
+    alternative_values,
+    kinds,
+)
 from reseller_sandbox.registry.model import Account
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.server.wsgi import call
@@ -108,7 +115,7 @@ class Bench:
         # Disable the callback, because all states have the same credentials.
         self._sandbox.world.when_credentials_change = None
 
-    def snapshot(self, state: Mapping[str, Any], at: datetime) -> Snapshot | None:
+    def snapshot(self, state: Mapping[str, object], at: datetime) -> Snapshot | None:
         """Return a candidate state as a snapshot, None if the state is not a valid fixture."""
         try:
             seed = fixture.loads(state, now=at)
@@ -121,24 +128,32 @@ class Bench:
         """The snapshot after the last request."""
         return self._sandbox.world.snapshot
 
-    def placeholders(self, exchange: ObservedExchange) -> Mapping[str, Any]:
+    def placeholders(self, exchange: ObservedExchange) -> Mapping[str, object]:
         """Return the values of the placeholders in a request's path, such as ``{id}`` in ``/name/{id}``."""
-        try:
-            return self._sandbox.app.url_map.bind("").match(unquote(exchange.path), exchange.method)[1]
-        except HTTPException:
-            return {}
+        with self._sandbox.app.test_request_context(exchange.path, method=exchange.method) as context:
+            return context.request.view_args or {}
+
+    def senders(self, exchange: ObservedExchange) -> Sequence[Account]:
+        """Return the accounts that can have sent a request: all, if its credentials are masked."""
+        if exchange.is_anonymous:
+            return self._accounts
+        sent = exchange.credentials
+        known = [each for each in self._accounts if each.key in sent or each.token in sent]
+        return (known or self._accounts)[:1]
 
     def ask(
-        self, exchange: ObservedExchange, snapshot: Snapshot, values: Values, credentials: str = RIGHT
+        self,
+        exchange: ObservedExchange,
+        snapshot: Snapshot,
+        values: Values,
+        credentials: str = RIGHT,
+        sender: Account | None = None,
     ) -> TriedAnswer:
         """Put the sandbox into the state ``snapshot`` with the assumptions ``values``. Send a request."""
         world = self._sandbox.world
         world.snapshot = replace(snapshot, assumptions=self._defaults.with_values(values))
-        sent = exchange.credentials
-        accounts = (each for each in self._accounts if each.key in sent or each.token in sent)
-        answer = call(
-            self._sandbox.app, _environment(exchange, credentials, next(accounts, self._accounts[0]))
-        )
+        account = sender or self.senders(exchange)[0]
+        answer = call(self._sandbox.app, _environment(exchange, credentials, account))
         entry = world.journal.entries[-1]
         return TriedAnswer(
             answer.status,
@@ -186,11 +201,11 @@ def _credentials(exchange: ObservedExchange, credentials: str, account: Account)
         yield from ((each.lower(), value) for each in names)
 
 
-def zones_of(name_or_path: str) -> dict[str, Any]:
-    """Return the zones of a fixture, as the fixture file describes them. Raise ``FixtureError``."""
+def registry_of(name_or_path: str) -> dict[str, object]:
+    """Return the zones and the names of other registrars in a fixture. Raise ``FixtureError``."""
     seed = fixture.load(fixture.find(name_or_path))
-    zones: dict[str, Any] = yaml.decode(fixture.dumps(seed))["zones"]
-    return zones
+    entries: dict[str, Any] = yaml.decode(fixture.dumps(seed))
+    return {"zones": entries["zones"], "taken": entries.get("taken", {})}
 
 
 def _is_word(text: str) -> bool:
@@ -200,7 +215,7 @@ def _is_word(text: str) -> bool:
         return False
 
 
-def candidates(exchanges: Sequence[ObservedExchange]) -> dict[str, tuple[Any, ...]]:
+def candidates(exchanges: Sequence[ObservedExchange]) -> dict[str, tuple[object, ...]]:
     """Return, for each assumption, the values that the exchanges can confirm or rule out."""
     defaults = Assumptions().values()
     values: dict[str, tuple[Any, ...]] = {}
@@ -225,6 +240,8 @@ def candidates(exchanges: Sequence[ObservedExchange]) -> dict[str, tuple[Any, ..
             values[name] = _combinations(default[0], headers, OTHER_HEADER)
         elif kind is SECONDS:
             values[name] = (default, SOME_TIME)
+        else:
+            values[name] = (default, *alternative_values()[name])
     return values
 
 
@@ -232,7 +249,7 @@ def branches(
     alive: Candidates,
     carry_out: Callable[[Values], tuple[_Tried, Iterable[str]]],
     begin: Values | None = None,
-) -> Iterator[tuple[_Tried, dict[str, Any], Iterable[str]]]:
+) -> Iterator[tuple[_Tried, dict[str, object], Iterable[str]]]:
     """Call ``carry_out`` with each combination of values that matters. Yield each result and its values.
 
     A result depends on few assumptions, so only the values of those are varied. The values in ``begin`` are

@@ -8,7 +8,7 @@ first obstacle decides the refusal.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from typing import Any
 
 from msgspec.structs import replace
@@ -26,20 +26,32 @@ _OTHER = {**ACCOUNT, "client_id": 2002, "key": "other-key", "secret": "other-sec
 #: The answer shows one page of a list. Maximum number of names on the pages before that page.
 _MOST_OTHERS = 2000
 
+#: The domains of the account's name servers. Other registrars hold them.
+_TAKEN: Mapping[str, Any] = {".".join(server.split(".")[-2:]): {} for server in ACCOUNT["nameservers"]}
+
 #: A candidate state, in fixture format.
 State = dict[str, Any]
 
 
 def candidate_states(
-    subject: Subject, known: Known | None = None, zones: State | None = None
+    subject: Subject, known: Known | None = None, registry: State | None = None
 ) -> Iterator[State]:
     """Yield the candidate states for ``subject`` that are consistent with the state in ``known``.
 
-    With ``zones``, all states have these zones.
+    With a ``registry``, all states have its zones, and its names of other registrars.
     """
-    if zones is not None:
-        yield from ({**state, "zones": zones} for state in candidate_states(subject, known))
-        return
+    taken = {**_TAKEN, **(registry or {}).get("taken", {})}
+    for state in _consistent(subject, known):
+        zones = state["zones"] if registry is None else registry["zones"]
+        others = {
+            name: entry
+            for name, entry in taken.items()
+            if _zone(name) in zones and name not in (*subject.names, *state["domains"])
+        }
+        yield {**state, "zones": zones, "taken": {**others, **state["taken"]}}
+
+
+def _consistent(subject: Subject, known: Known | None) -> Iterator[State]:
     if known is None:
         yield from _all(subject)
         return
@@ -106,7 +118,7 @@ def _labels(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(name.partition(".")[0] for name in names))
 
 
-def _order(subject: Subject, name: str, more: Mapping[str, Any]) -> dict[str, Any]:
+def _order(subject: Subject, name: str, more: Mapping[str, object]) -> dict[str, Any]:
     """Return the account's order for a name, with the values that the answer shows."""
     entry: dict[str, Any] = {**subject.shown.get(name, {}), **more}
     if subject.expires is not None and "expires" not in more:
@@ -127,7 +139,7 @@ def _order(subject: Subject, name: str, more: Mapping[str, Any]) -> dict[str, An
     return entry
 
 
-def _held(subject: Subject, toggled: Flag | None = None, **more: Any) -> State:
+def _held(subject: Subject, toggled: Flag | None = None, **more: object) -> State:
     """Return the state in which the account holds the names. The flag ``toggled`` is inverted."""
     state = _world(subject)
     for name in subject.names:
@@ -141,7 +153,7 @@ def _held(subject: Subject, toggled: Flag | None = None, **more: Any) -> State:
     return state
 
 
-def _taken(subject: Subject, **more: Any) -> State:
+def _taken(subject: Subject, **more: object) -> State:
     """Return the state in which other registrars hold the names of the request."""
     state = _world(subject)
     code = {"auth_code": subject.code} if subject.code else {}
@@ -206,7 +218,7 @@ def _with(state: State, section: str, entries: State) -> State:
     return {**state, section: {**state[section], **entries}}
 
 
-def _with_zones(state: State, change: Mapping[str, Any]) -> State:
+def _with_zones(state: State, change: Mapping[str, object]) -> State:
     return {**state, "zones": {name: {**entry, **change} for name, entry in state["zones"].items()}}
 
 
@@ -217,8 +229,15 @@ def _disturbed(state: State, subject: Subject) -> Iterator[State]:
     if not subject.is_done:
         yield from _obstructed(state, subject)
     for price in filter(None, (subject.price, Decimal(4321))):
-        premium = dict.fromkeys(_PREMIUM, str(price / subject.years))
-        yield _with_zones(state, {"premium": dict.fromkeys(_labels(subject.names), premium)})
+        # The price of all years rarely has a whole number of cents for each year.
+        later = (price / subject.years).quantize(Decimal("0.01"), ROUND_DOWN)
+        premium = {
+            **dict.fromkeys(_PREMIUM, str(later)),
+            "registration": str(price - later * (subject.years - 1)),
+        }
+        prices = {**PARTS["prices"], "later_years": "renewal"}
+        names = dict.fromkeys(_labels(subject.names), premium)
+        yield _with_zones(state, {"premium": names, "prices": prices})
     yield from _of_accounts(state, subject)
     yield from _of_people(state, subject)
     yield from _of_hosts(state, subject)
@@ -273,9 +292,12 @@ def _of_hosts(state: State, subject: Subject) -> Iterator[State]:
         }
         yield _with(state, "domains", users)
     if subject.servers:
-        parents = (".".join(server.split(".")[-2:]) for server in subject.servers)
+        parents = [".".join(server.split(".")[-2:]) for server in subject.servers]
         above = {_zone(parent): _zone_entry() for parent in parents}
-        yield {**state, "zones": {**state["zones"], **above, **state["zones"]}}
+        served = {**state, "zones": {**state["zones"], **above, **state["zones"]}}
+        yield served
+        others: State = {parent: {} for parent in parents if parent not in state["domains"]}
+        yield _with(served, "taken", others)
         for name, entry in state["domains"].items():
             current = entry.get("nameservers", ACCOUNT["nameservers"])
             rest = [server for server in current if server not in subject.servers] or ["ns8.example.org"]

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.registry.assumptions import Assumptions, spelt
+from reseller_sandbox.server.secrecy import Secrecy
 from reseller_sandbox.tools.calibrate import Deviation, calibrated
 from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.tools.calibrate.likeness import ABSENT, Difference
@@ -36,7 +37,11 @@ class Drift(Struct, frozen=True):
 
 
 def drift(
-    exchanges: Sequence[ObservedExchange], profile: Assumptions, *, fixture: str | None = None
+    exchanges: Sequence[ObservedExchange],
+    profile: Assumptions,
+    secrecy: Secrecy,
+    *,
+    fixture: str | None = None,
 ) -> list[Drift]:
     """Return each difference between a service and ``profile`` once. Raise ``FixtureError``."""
     known = calibrated(exchanges, profile, fixture=fixture)
@@ -51,34 +56,33 @@ def drift(
     ]
     deviations = calibration.deviations if changed else known.deviations
     unique: dict[tuple[str, str], Drift] = {}
-    for found in (drift for deviation in deviations for drift in _of_deviation(deviation)):
+    for found in (drift for deviation in deviations for drift in _of_deviation(deviation, secrecy)):
         first = unique.setdefault((found.kind, found.subject), found)
         if first is not found:
             unique[found.kind, found.subject] = replace(first, places=(*first.places, *found.places))
     return [*changed, *unique.values()]
 
 
-def _observed(left: Sequence[Any]) -> str:
+def _observed(left: Sequence[object]) -> str:
     return " or ".join(map(spelt, left)) or "another value"
 
 
-def _of_deviation(deviation: Deviation) -> Iterator[Drift]:
+def _of_deviation(deviation: Deviation, secrecy: Secrecy) -> Iterator[Drift]:
     """Yield one difference if the service answers with another error, otherwise one for each field."""
     operation, place = deviation.operation, (deviation.exchange.place,)
-    errors = [each for each in deviation.differences if _is_about_refusal(each)]
+
+    def text(difference: Difference, value: object) -> str:
+        return _text(difference, value, secrecy)
+
+    places = ("HTTP status", *hints().refusal)
+    errors = [each for each in deviation.differences if each.where in places]
     if errors:
         first = errors[-1]
-        yield Drift(
-            "changed error", operation, _text(first, first.sandbox), _text(first, first.service), place
-        )
+        yield Drift("changed error", operation, text(first, first.sandbox), text(first, first.service), place)
         return
     for each in deviation.differences:
         subject = f"{operation} {_INDEX.sub('[]', each.where)}"
-        yield Drift(_kind(each), subject, _text(each, each.sandbox), _text(each, each.service), place)
-
-
-def _is_about_refusal(difference: Difference) -> bool:
-    return difference.where == "HTTP status" or difference.where in hints().refusal
+        yield Drift(_kind(each), subject, text(each, each.sandbox), text(each, each.service), place)
 
 
 def _kind(difference: Difference) -> str:
@@ -90,8 +94,8 @@ def _kind(difference: Difference) -> str:
     return "changed value" if type(service) is type(sandbox) else "changed type"
 
 
-def _text(difference: Difference, value: Any) -> str:
-    text = in_words(difference, value)
+def _text(difference: Difference, value: object, secrecy: Secrecy) -> str:
+    text = in_words(difference, value, secrecy)
     return text if difference.where != "HTTP status" else f"HTTP status {text}"
 
 

@@ -20,6 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.registry.assumptions import Assumptions, named, watched
+from reseller_sandbox.registry.model import Account
 from reseller_sandbox.tools.calibrate.bench import (
     Bench,
     Candidates,
@@ -27,7 +28,7 @@ from reseller_sandbox.tools.calibrate.bench import (
     branches,
     has_bad_credentials,
 )
-from reseller_sandbox.tools.calibrate.hints import hints
+from reseller_sandbox.tools.calibrate.hints import hints, operations
 from reseller_sandbox.tools.calibrate.likeness import ABSENT, amount, amounts, differences, pairs
 from reseller_sandbox.tools.calibrate.search import possible
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange, instant
@@ -65,7 +66,10 @@ def follow(exchanges: Iterable[ObservedExchange], fixture: str, alive: Candidate
         if has_bad_credentials(exchange):
             continue
         try:
-            following.carry_out(exchange)
+            if exchange.lost:
+                following.lose(exchange)
+            else:
+                following.carry_out(exchange)
         except _Lost:
             following.lost = exchange.place
             break
@@ -105,14 +109,35 @@ class Following:
             if len(self.possible(name)) < len(self._alive[name]):
                 self.by[name] = exchange.place
 
-    def possible(self, name: str) -> list[Any]:
+    def lose(self, exchange: ObservedExchange) -> None:
+        """Carry out a request without a known answer: in some guesses with its effect, in others without.
+
+        Raise ``_Lost``.
+        """
+        operation = operations().get(self._bench.ask(exchange, self._bench.begin, {}).operation)
+        if operation is not None and operation.reads:
+            return
+        if not exchange.is_whole:
+            raise _Lost
+        tried = [after for guess in self._guesses for _, after in self._tries(guess, exchange)]
+        guesses = self._merged([*self._guesses, *tried])
+        if len(guesses) > _MOST_GUESSES:
+            raise _Lost
+        self._guesses = guesses
+
+    def possible(self, name: str) -> list[object]:
         """Return the values of an assumption that at least one guess allows."""
         return possible([dict(guess.values) for guess in self._guesses], name, self._alive[name])
 
     def _tries(self, guess: Guess, exchange: ObservedExchange) -> list[tuple[TriedAnswer, Guess]]:
         """Return the possible answers to a request under ``guess``, each with the updated guess."""
-        carry_out = partial(self._tried, guess.snapshot, exchange)
-        tries = branches(self._alive, carry_out, dict(guess.values))
+        tries = (
+            result
+            for sender in self._bench.senders(exchange)
+            for result in branches(
+                self._alive, partial(self._tried, guess.snapshot, exchange, sender), dict(guess.values)
+            )
+        )
         results = [
             (answer, Guess(after, frozenset(values.items()), guess.owed))
             for (answer, after), values, _ in islice(tries, _MOST_TRIES + 1)
@@ -122,7 +147,7 @@ class Following:
         return results
 
     def _tried(
-        self, snapshot: Snapshot, exchange: ObservedExchange, values: Mapping[str, Any]
+        self, snapshot: Snapshot, exchange: ObservedExchange, sender: Account, values: Mapping[str, object]
     ) -> tuple[tuple[TriedAnswer, Snapshot], list[str]]:
         """Advance the clock to the time of a request, and carry the request out.
 
@@ -132,7 +157,7 @@ class Following:
         assumptions = self._defaults.with_values(values)
         at = max(exchange.at, snapshot.clock.instant)
         settled, _ = replace(snapshot, assumptions=watched(assumptions, read)).settled(at)
-        answer = self._bench.ask(exchange, settled.at(at), values)
+        answer = self._bench.ask(exchange, settled.at(at), values, sender=sender)
         timed = [name for name, _ in named(assumptions, read)]
         rests_on = [name for name in dict.fromkeys((*timed, *answer.rests_on)) if name not in hints().unseen]
         return (answer, replace(self._bench.snapshot_now, assumptions=self._defaults)), rests_on
@@ -158,7 +183,7 @@ class Following:
     def _wider(self, sets: set[_Values]) -> set[_Values] | None:
         """Leave out one assumption whose values are all possible. Return None if there is none."""
         for name in sorted({name for values in sets for name, _ in values}):
-            rest: dict[_Values, set[Any]] = {}
+            rest: dict[_Values, set[object]] = {}
             for values in sets:
                 others = dict(values)
                 if name in others:
@@ -187,12 +212,12 @@ def _explaining(exchange: ObservedExchange, tried: TriedAnswer, after: Guess, st
     return replace(after, owed=owed) if after.owed in (None, owed) else None
 
 
-def _same_facts(service: Any, sandbox: Any) -> bool:
+def _same_facts(service: object, sandbox: object) -> bool:
     """Whether two answers have equal dates and the same empty strings, at the places that both have."""
     return all(_is_same(theirs, ours) for _, theirs, ours in pairs(service, sandbox))
 
 
-def _is_same(theirs: Any, ours: Any) -> bool:
+def _is_same(theirs: object, ours: object) -> bool:
     if not isinstance(theirs, str) or not isinstance(ours, str):
         return True
     their_date, our_date = instant(theirs), instant(ours)
@@ -201,7 +226,7 @@ def _is_same(theirs: Any, ours: Any) -> bool:
     return bool(theirs) == bool(ours)
 
 
-def _balance(answer: Any) -> Decimal | None:
+def _balance(answer: object) -> Decimal | None:
     """Return the balance that an answer shows, None if it shows none."""
     balances = (amount(value) for key, value, _ in pairs(answer, answer) if key == "balance")
     return next((balance for balance in balances if balance is not None), None)

@@ -6,9 +6,9 @@ exchanges of a file in any of these formats, and in those of the sandbox: its jo
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
+import zlib
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -20,12 +20,17 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reseller_sandbox.recording.document import BadRecording, RequestStep, WaitingStep, from_bytes
+from reseller_sandbox.values.packing import GZIP, BadPacking, count_values, unpacked
 
-#: The first bytes of content that gzip has compressed.
-_GZIP = b"\x1f\x8b"
+#: Maximum size of a file and of its bodies in bytes, also after they are unpacked.
+LARGEST = 128 << 20
+
+#: Maximum number of values in a file. A value of YAML needs about ten times the memory of one of JSON.
+MOST_VALUES, MOST_YAML_VALUES = 5_000_000, 1_000_000
 
 _NO_REQUEST_BODY = "does not have the body of its request"
 _FAULT, _TOO_LONG = "had a fault applied", "was too long for the journal"
+_LONG_ANSWER = "has an answer that is too long for the recording"
 
 
 class UnusableTranscript(ValueError):
@@ -33,7 +38,11 @@ class UnusableTranscript(ValueError):
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
-    """A request and its answer, as a file contains them. ``at`` is a date in any format."""
+    """A request and its answer, as a file contains them. ``at`` is a date in any format.
+
+    ``lost`` is the reason why the answer is not known, or empty. ``is_whole`` is whether the file has the
+    complete request.
+    """
 
     method: str
     url: str
@@ -43,6 +52,8 @@ class Exchange(Struct, frozen=True, kw_only=True):
     answer_headers: Mapping[str, str] = field(default_factory=dict)
     content: bytes = b""
     at: datetime | str | None = None
+    lost: str = ""
+    is_whole: bool = True
 
 
 #: An exchange, or the reason why an entry of a file is skipped.
@@ -83,11 +94,9 @@ class Format(Struct, frozen=True, kw_only=True):
     skipped: Mapping[str, str] = field(default_factory=dict)
     partial: str = ""
 
-    def exchange(self, entry: Any) -> Entry:
+    def exchange(self, entry: object) -> Entry:
         """Return the exchange in ``entry``, or the reason why the entry is skipped. Raise ValueError."""
-        for place, reason in self.skipped.items():
-            if _at(entry, place):
-                return reason
+        lost = next((reason for place, reason in self.skipped.items() if _at(entry, place)), "")
         method, url, body = (_at(entry, place) for place in (self.method, self.url, self.body))
         if self.partial and not url:
             return self.partial
@@ -95,8 +104,8 @@ class Format(Struct, frozen=True, kw_only=True):
             if not value:
                 raise ValueError(f"has no {place}")
         if body is None and int(_at(entry, self.size) or 0) > 0:
-            return _NO_REQUEST_BODY
-        content = _at(entry, self.content)
+            lost = _NO_REQUEST_BODY
+        content = None if lost else _at(entry, self.content)
         return Exchange(
             method=str(method),
             url=_url(url, _at(entry, self.query)),
@@ -106,6 +115,8 @@ class Format(Struct, frozen=True, kw_only=True):
             answer_headers=_headers(entry, self.answer_headers, self.answer_media_type),
             content=_unwrapped(content) if self.is_wrapped else _as_bytes(content),
             at=_at(entry, self.at),
+            lost=lost,
+            is_whole=lost not in (_NO_REQUEST_BODY, _TOO_LONG),
         )
 
 
@@ -173,7 +184,7 @@ _FORMATS = (
 )
 
 
-def _at(entry: Any, places: str) -> Any:
+def _at(entry: object, places: str) -> Any:
     """Return the first value at one of ``places``, such as ``request.uri|request.url``, or None."""
     for place in places.split("|"):
         value = entry
@@ -195,7 +206,7 @@ def url_parts(exchange: Exchange, place: str) -> SplitResult:
         raise UnusableTranscript(f"{place}: request.url is not a URL: {problem}") from None
 
 
-def _headers(entry: Any, place: str, media_type_place: str) -> dict[str, str]:
+def _headers(entry: object, place: str, media_type_place: str) -> dict[str, str]:
     """Return the headers at a place. If they have no content type, add the one at ``media_type_place``."""
     headers, media_type = _named(_at(entry, place)), _at(entry, media_type_place)
     if media_type and not any(name.lower() == "content-type" for name in headers):
@@ -203,7 +214,7 @@ def _headers(entry: Any, place: str, media_type_place: str) -> dict[str, str]:
     return headers
 
 
-def _url(url: Any, query: Any) -> str:
+def _url(url: Any, query: object) -> str:
     """Return a URL as a string. Postman writes it as a string, or as an object with the parts of the URL."""
     if isinstance(url, Mapping):
         host, path = (
@@ -215,7 +226,7 @@ def _url(url: Any, query: Any) -> str:
     return f"{url}?{written}" if written else str(url)
 
 
-def _named(pairs: Any) -> dict[str, str]:
+def _named(pairs: object) -> dict[str, str]:
     """Return headers or form fields by name, without the pseudo headers of HTTP/2.
 
     ``pairs`` is an object, or a list of objects with the keys ``value`` and ``name`` or ``key``.
@@ -227,7 +238,7 @@ def _named(pairs: Any) -> dict[str, str]:
     return {str(name): _text(value) for name, value in named if name and not str(name).startswith(":")}
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """Return a header or field value as text. In WireMock, the value can be a condition (``equalTo``)."""
     match value:
         case None:
@@ -239,14 +250,14 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _unwrapped(body: Any) -> bytes:
+def _unwrapped(body: object) -> bytes:
     """Return the bytes of a body, which can be an object with a text. Raise ValueError for bad base64."""
     match body:
         case {"encoding": "base64", "text": str(text)} | {"base64_string": str(text)}:
             try:
-                return b64decode(text, validate=True)
-            except ValueError:
-                raise ValueError("has a body that is not valid base64") from None
+                return _as_bytes(b64decode(text, validate=True))
+            except (ValueError, EOFError, OSError, zlib.error):
+                raise ValueError("has a body that is not valid base64, or not valid gzip in it") from None
         case {"string": text} | {"raw": text}:
             return _as_bytes(text)
         case {"text": str(text)} if text:
@@ -258,10 +269,10 @@ def _unwrapped(body: Any) -> bytes:
     return _as_bytes(body)
 
 
-def _as_bytes(body: Any) -> bytes:
+def _as_bytes(body: object) -> bytes:
     """Return the bytes of a body. The body can be bytes, a string, a JSON value, or None."""
     if isinstance(body, bytes):
-        return gzip.decompress(body) if body.startswith(_GZIP) else body
+        return b"".join(unpacked(body, LARGEST, "body")) if body.startswith(GZIP) else body
     text = body if isinstance(body, str) else "" if body is None else json.dumps(body)
     return text.encode("utf-8", "replace")
 
@@ -271,12 +282,12 @@ def exchanges(content: bytes, name: str) -> tuple[str, Iterable[Entry]]:
 
     Raise ``UnusableTranscript``.
     """
-    if content.startswith(_GZIP):
+    if content.startswith(GZIP):
         try:
             return "request", _of_recording(content)
         except BadRecording:
             content = _unpacked(content, name)
-    text = content.decode("utf-8-sig", "replace")
+    text = content.decode(json.detect_encoding(content), "replace")
     if _CURL.search(text):
         return "request", _of_curl(text)
     document = _document(text, name)
@@ -287,13 +298,13 @@ def exchanges(content: bytes, name: str) -> tuple[str, Iterable[Entry]]:
         if isinstance(entries, list):
             return format_.word, _read(f"{name}: {format_.word}", format_, _in_order(entries, document))
     raise UnusableTranscript(
-        f"{name}: must be a HAR file (an object with log.entries), the output of journal find --json (an "
+        f"{name}: must be a HAR file (an object with log.entries), the output of journal list --json (an "
         "object with requests), a recording, a cassette of VCR, a collection of Postman, a mapping of "
         "WireMock, or the output of curl -v"
     )
 
 
-def _in_order(entries: list[Any], document: Any) -> Iterator[Any]:
+def _in_order(entries: list[object], document: Any) -> Iterator[object]:
     """Yield the entries in the order of the requests.
 
     WireMock lists the newest mapping of a recording first. Postman's items contain saved responses.
@@ -306,14 +317,14 @@ def _in_order(entries: list[Any], document: Any) -> Iterator[Any]:
             yield entry
 
 
-def _responses(item: Any) -> Iterator[Any]:
+def _responses(item: object) -> Iterator[object]:
     """Yield the saved responses of a Postman request, or of a folder of requests."""
     yield from _at(item, "response") or ()
     for inner in _at(item, "item") or ():
         yield from _responses(inner)
 
 
-def _read(place: str, format_: Format, entries: Iterable[Any]) -> Iterator[Entry]:
+def _read(place: str, format_: Format, entries: Iterable[object]) -> Iterator[Entry]:
     for number, entry in enumerate(entries, 1):
         try:
             yield format_.exchange(entry)
@@ -324,10 +335,14 @@ def _read(place: str, format_: Format, entries: Iterable[Any]) -> Iterator[Entry
 _YAML = re.compile(r"^(?:http_)?interactions:", re.MULTILINE)
 
 
-def _document(text: str, name: str) -> Any:
+def _document(text: str, name: str) -> object:
     """Parse a file of JSON or YAML."""
+    is_yaml = _YAML.search(text) is not None
+    most = MOST_YAML_VALUES if is_yaml else MOST_VALUES
+    if count_values(text.encode("utf-8", "replace")) > most:
+        raise UnusableTranscript(f"{name}: must not have more than {most} values; split the file")
     try:
-        return yaml.safe_load(text) if _YAML.search(text) else json.loads(text)
+        return yaml.safe_load(text) if is_yaml else json.loads(text)
     except yaml.YAMLError as problem:
         place, reason = name, f"is not YAML: {problem}"
     except json.JSONDecodeError as problem:
@@ -339,9 +354,9 @@ def _document(text: str, name: str) -> Any:
 
 def _unpacked(content: bytes, name: str) -> bytes:
     try:
-        return gzip.decompress(content)
-    except (OSError, EOFError) as problem:
-        raise UnusableTranscript(f"{name}: cannot be unpacked: {problem}") from None
+        return b"".join(unpacked(content, LARGEST, "file"))
+    except BadPacking as problem:
+        raise UnusableTranscript(f"{name}: {problem}") from None
 
 
 def _of_recording(content: bytes) -> list[Entry]:
@@ -354,22 +369,22 @@ def _of_recording(content: bytes) -> list[Entry]:
         if not isinstance(step, RequestStep):
             continue
         sent = step.sent or waiting.get(step.waits or "")
-        if sent is None or step.result.faults:
+        if sent is None:
             entries.append(_FAULT)
-        elif step.result.size is not None:
-            entries.append("has an answer that is too long for the recording")
-        else:
-            entries.append(
-                Exchange(
-                    method=sent.method,
-                    url=sent.target,
-                    headers=dict(sent.headers),
-                    body=sent.body,
-                    status=step.result.status,
-                    content=step.result.body,
-                    at=step.at,
-                )
+            continue
+        is_long = step.result.size is not None
+        entries.append(
+            Exchange(
+                method=sent.method,
+                url=sent.target,
+                headers=dict(sent.headers),
+                body=sent.body,
+                status=step.result.status,
+                content=step.result.body,
+                at=step.at,
+                lost=_FAULT if step.result.faults else _LONG_ANSWER if is_long else "",
             )
+        )
     return entries
 
 
@@ -397,17 +412,17 @@ def _of_curl(text: str) -> Iterator[Entry]:
                 answered[name.lower()] = value
             elif status and not _COMMENT.match(line) and line not in (">", "<", "> ", "< "):
                 body.append(line)
-        if sent.get("content-length", "0") != "0":
-            yield _NO_REQUEST_BODY
-        else:
-            yield Exchange(
-                method=method,
-                url=f"//{sent.get('host', '')}{target}",
-                headers=sent,
-                status=status,
-                answer_headers=answered,
-                content=_first_value("\n".join(body).strip()).encode(),
-            )
+        is_whole = sent.get("content-length", "0") == "0"
+        yield Exchange(
+            method=method,
+            url=f"//{sent.get('host', '')}{target}",
+            headers=sent,
+            status=status,
+            answer_headers=answered,
+            content=_first_value("\n".join(body).strip()).encode(),
+            lost="" if is_whole else _NO_REQUEST_BODY,
+            is_whole=is_whole,
+        )
 
 
 def _first_value(text: str) -> str:

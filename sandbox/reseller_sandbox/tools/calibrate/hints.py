@@ -20,7 +20,7 @@ class Hints(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     paths: tuple[str, ...] = ()
     refused_credentials: tuple[str, ...] = ()
     refused_versions: tuple[str, ...] = ()
-    unseen: tuple[str, ...] = ()
+    unseen: Mapping[str, str] = {}
     lists_hosts: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     transfers: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class Hints(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Whether an operation is about transfers, or about the lock against transfers."""
         return any(fnmatchcase(operation, pattern) for pattern in self.transfers)
 
-    def field(self, record: Mapping[str, Any], name: str) -> Any:
+    def field(self, record: Mapping[str, object], name: str) -> object:
         """Return a record's value for the field ``name``, under any of the field's keys, or None."""
         return next((record[key] for key in self.fields.get(name, ()) if key in record), None)
 

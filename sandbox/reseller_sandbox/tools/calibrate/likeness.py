@@ -38,7 +38,7 @@ class Difference(NamedTuple):
 ABSENT = object()
 
 
-def pairs(service: Any, sandbox: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
+def pairs(service: object, sandbox: object, key: str = "") -> Iterator[tuple[str, object, object]]:
     """Yield the key and both values of each place that two answers have in common."""
     if isinstance(service, Mapping) and isinstance(sandbox, Mapping):
         for inner in filter(sandbox.__contains__, service):
@@ -50,14 +50,14 @@ def pairs(service: Any, sandbox: Any, key: str = "") -> Iterator[tuple[str, Any,
         yield key, service, sandbox
 
 
-def amounts(service: Any, sandbox: Any) -> Iterator[Difference]:
+def amounts(service: object, sandbox: object) -> Iterator[Difference]:
     """Yield the prices that differ between two answers, except the balance."""
     for key, theirs, ours in pairs(service, sandbox):
         if _MONEY.search(key) and key != "balance" and amount(theirs) != amount(ours):
             yield Difference(key, theirs, ours)
 
 
-def amount(value: Any) -> Decimal | None:
+def amount(value: object) -> Decimal | None:
     """Return the number that a value represents, None if it represents none."""
     try:
         return None if isinstance(value, bool) or value is None else Decimal(str(value))
@@ -65,7 +65,7 @@ def amount(value: Any) -> Decimal | None:
         return None
 
 
-def differences(service: Any, sandbox: Any, where: str = "", key: str = "") -> Iterator[Difference]:
+def differences(service: object, sandbox: object, where: str = "", key: str = "") -> Iterator[Difference]:
     """Yield the differences between an answer of the service and one of the sandbox."""
     if isinstance(service, Mapping) and isinstance(sandbox, Mapping):
         for inner in dict.fromkeys((*sandbox, *service)):
@@ -80,7 +80,9 @@ def differences(service: Any, sandbox: Any, where: str = "", key: str = "") -> I
         yield Difference(where or "the body", service, sandbox, difference)
 
 
-def _of_lists(service: Sequence[Any], sandbox: Sequence[Any], where: str, key: str) -> Iterator[Difference]:
+def _of_lists(
+    service: Sequence[object], sandbox: Sequence[object], where: str, key: str
+) -> Iterator[Difference]:
     """Compare each element of the service's list with the most similar element of the sandbox's list."""
     if not sandbox:
         if any(isinstance(element, Mapping) for element in service):
@@ -96,7 +98,7 @@ def _of_lists(service: Sequence[Any], sandbox: Sequence[Any], where: str, key: s
             yield from min(each, key=len)
 
 
-def _skeleton(value: Any, key: str) -> str:
+def _skeleton(value: object, key: str) -> str:
     """Return a normal form of a JSON value. Values that count as equal have the same normal form."""
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{inner}:{_skeleton(value[inner], inner)}" for inner in sorted(value)) + "}"
@@ -107,7 +109,7 @@ def _skeleton(value: Any, key: str) -> str:
     return _form(value, key) if isinstance(value, str) else "number"
 
 
-def _of_values(service: Any, sandbox: Any, key: str) -> bool | None:
+def _of_values(service: object, sandbox: object, key: str) -> bool | None:
     """Return None if two values count as equal, otherwise the value for ``Difference.hard``."""
     if _skeleton(service, key) == _skeleton(sandbox, key):
         return None

@@ -9,7 +9,7 @@ import yaml
 
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.registry.assumptions import kinds, spelt
-from reseller_sandbox.server.secrecy import MASK, is_secret, text_masked
+from reseller_sandbox.server.secrecy import MASK, Secrecy
 from reseller_sandbox.tools.calibrate import Calibration, Determination, Deviation
 from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.tools.calibrate.likeness import ABSENT, Difference
@@ -23,11 +23,8 @@ _MOST, _MOST_EXCHANGES = 8, 50
 _ALONE = "not determined; a request that would determine each"
 _WITH_FIXTURE = "not determined; a request that would determine each, with a --fixture of the initial state"
 
-#: The reason why no answer determines an assumption about signatures.
-_SIGNED = "a transcript does not show the signed string; sign a request in each form to determine this"
 
-
-def lines(calibration: Calibration, skipped: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
+def lines(calibration: Calibration, skipped: Sequence[tuple[str, str]], secrecy: Secrecy) -> Iterator[str]:
     """Yield the report as text."""
     determinations, deviations = calibration.determinations, calibration.deviations
     narrowed = [each for each in determinations.values() if each.is_narrowed]
@@ -46,7 +43,7 @@ def lines(calibration: Calibration, skipped: Sequence[tuple[str, str]] = ()) -> 
         open_ = (f"{name}: {request}" for name, request in requests.items() if name not in settled)
         yield from _section(heading, open_)
     more = len(deviations) - _MOST_EXCHANGES
-    listed = [line for deviation in deviations[:_MOST_EXCHANGES] for line in side_by_side(deviation)]
+    listed = [line for deviation in deviations[:_MOST_EXCHANGES] for line in side_by_side(deviation, secrecy)]
     yield from _section("explained by no value", [*listed, *([f"and {more} more"] if more > 0 else ())])
     if calibration.given_up:
         places_given_up = named_places(calibration.given_up)
@@ -82,11 +79,11 @@ def _determining_requests() -> dict[str, dict[str, str]]:
     return {
         _ALONE: in_words(hints().alone),
         _WITH_FIXTURE: in_words(hints().with_fixture),
-        "not determinable from answers": dict.fromkeys(hints().unseen, _SIGNED),
+        "not recognisable from answers": dict(hints().unseen),
     }
 
 
-def as_json(calibration: Calibration, skipped: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+def as_json(calibration: Calibration, skipped: Sequence[tuple[str, str]], secrecy: Secrecy) -> dict[str, Any]:
     """Return the report as JSON values."""
     requests = _determining_requests()
     would_determine = requests[_ALONE] | requests[_WITH_FIXTURE]
@@ -107,8 +104,8 @@ def as_json(calibration: Calibration, skipped: Sequence[tuple[str, str]] = ()) -
                 "differences": [
                     {
                         "where": each.where,
-                        "service": shown(each, each.service),
-                        "sandbox": shown(each, each.sandbox),
+                        "service": shown(each, each.service, secrecy),
+                        "sandbox": shown(each, each.sandbox, secrecy),
                     }
                     for each in deviation.differences
                 ],
@@ -131,25 +128,25 @@ def profile(calibration: Calibration, sources: int) -> str:
     return head + yaml.safe_dump({"assume": assume}, sort_keys=False, allow_unicode=True)
 
 
-def shown(difference: Difference, value: Any) -> Any:
+def shown(difference: Difference, value: object, secrecy: Secrecy) -> Any:
     """Return a value of an answer, with secrets masked. Return None if the answer does not have the value."""
     if value is ABSENT:
         return None
-    if is_secret(difference.where.rpartition(".")[2]):
+    if secrecy.is_secret(difference.where.rpartition(".")[2]):
         return MASK
-    return text_masked(value) if isinstance(value, str) else masked(value)
+    return masked(value, secrecy)
 
 
-def in_words(difference: Difference, value: Any) -> str:
+def in_words(difference: Difference, value: object, secrecy: Secrecy) -> str:
     """Return a value of an answer for a report, with secrets masked."""
-    return "nothing" if value is ABSENT else printable(shortened(shown(difference, value)))
+    return "nothing" if value is ABSENT else printable(shortened(shown(difference, value, secrecy)))
 
 
-def side_by_side(deviation: Deviation) -> Iterator[str]:
+def side_by_side(deviation: Deviation, secrecy: Secrecy) -> Iterator[str]:
     """Yield an unexplained exchange as text, with the values of the service and of the sandbox."""
     yield f"{printable(deviation.exchange.place)}: {deviation.operation}"
     for each in deviation.differences[:_MOST]:
-        service, sandbox = in_words(each, each.service), in_words(each, each.sandbox)
+        service, sandbox = (in_words(each, value, secrecy) for value in (each.service, each.sandbox))
         yield f"  {printable(each.where)}: the service {service}, the sandbox {sandbox}"
     if len(deviation.differences) > _MOST:
         yield f"  and {len(deviation.differences) - _MOST} more"

@@ -84,8 +84,8 @@ class _TooMany(Exception):
 class Search:
     """Searches for the assumption values under which a sandbox answers like the service."""
 
-    def __init__(self, zones: State | None = None) -> None:
-        self._zones = zones
+    def __init__(self, registry: State | None = None) -> None:
+        self._registry = registry
         self._bench = Bench()
         self._known_state = KnownState()
 
@@ -109,7 +109,7 @@ class Search:
         tried: list[_Tried] = []
         try:
             for values, answer in self._tries(case, alive):
-                differences = _compared(case.exchange, answer, prices=self._zones is not None)
+                differences = _compared(case.exchange, answer, prices=self._registry is not None)
                 tried.append((values, differences))
                 if not differences:
                     explanation.ways.append(values)
@@ -124,11 +124,11 @@ class Search:
             return self.explain(replace(case, known=None), alive)
         return explanation
 
-    def _tries(self, case: Case, alive: Candidates) -> Iterator[tuple[dict[str, Any], TriedAnswer]]:
+    def _tries(self, case: Case, alive: Candidates) -> Iterator[tuple[dict[str, object], TriedAnswer]]:
         """Yield the sandbox's answers in each candidate state, each answer after its assumption values."""
         exchange = case.exchange
         tries = 0
-        states = candidate_states(case.subject, case.known, self._zones)
+        states = candidate_states(case.subject, case.known, self._registry)
         for credentials in (NONE, WRONG, RIGHT) if has_bad_credentials(exchange) else (RIGHT,):
             seen: set[str] = set()
             for state in states:
@@ -147,7 +147,7 @@ class Search:
 
     def _under(
         self, exchange: ObservedExchange, snapshot: Snapshot, alive: Candidates, credentials: str
-    ) -> Iterator[tuple[dict[str, Any], TriedAnswer]]:
+    ) -> Iterator[tuple[dict[str, object], TriedAnswer]]:
         """Yield the sandbox's possible answers to a request in one state, each with its assumption values."""
         always = _ACCESS if is_about_access(exchange) else ()
 
@@ -185,7 +185,7 @@ def allows_all(ways: Sequence[Values], alive: Candidates) -> bool:
     return all(possible(ways, name, values) == list(values) for name, values in alive.items())
 
 
-def possible(ways: Sequence[Values], name: str, values: Sequence[Any]) -> list[Any]:
+def possible(ways: Sequence[Values], name: str, values: Sequence[object]) -> list[object]:
     """Return the values of an assumption that at least one combination in ``ways`` allows."""
     return [value for value in values if any(way.get(name, value) == value for way in ways)]
 

@@ -15,7 +15,7 @@ from reseller_sandbox.registry.model import Flag, Purpose
 from reseller_sandbox.tools.calibrate.hints import hints, operations
 from reseller_sandbox.tools.calibrate.likeness import amount
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange, instant
-from reseller_sandbox.values.names import well_formed
+from reseller_sandbox.values.names import BadName, normalise_zone, well_formed
 
 #: The fields of a name that a known state contains, in addition to its flags.
 KEPT = ("autorenew", "nameservers", "privacy")
@@ -85,7 +85,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 
 
 def subject_of(
-    exchange: ObservedExchange, operation: str, names: Sequence[str], placeholders: Mapping[str, Any]
+    exchange: ObservedExchange, operation: str, names: Sequence[str], placeholders: Mapping[str, object]
 ) -> Subject:
     """Return the values in the request and the answer of an exchange.
 
@@ -136,7 +136,7 @@ def subject_of(
     )
 
 
-def _records(answer: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _records(answer: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
     """Yield the objects in an answer, also those in arrays, and then the answer itself."""
     for value in answer.values():
         entries = value if isinstance(value, list) else [value]
@@ -145,8 +145,8 @@ def _records(answer: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _shown(
-    records: Iterable[Mapping[str, Any]], names: Sequence[str]
-) -> Iterator[tuple[str, dict[str, Any]]]:
+    records: Iterable[Mapping[str, object]], names: Sequence[str]
+) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield each name in an answer with the values that the answer shows, as a part of a fixture."""
     field = hints().field
     for record in records:
@@ -166,7 +166,7 @@ def _shown(
         yield name, {**dates, **switches, **({"nameservers": servers} if is_listed else {}), "flags": flags}
 
 
-def _flags(records: Iterable[Mapping[str, Any]]) -> dict[str, bool]:
+def _flags(records: Iterable[Mapping[str, object]]) -> dict[str, bool]:
     """Find the first record with flags. Return for each of its flags whether the flag is set."""
     for record in records:
         values = {str(flag): hints().field(record, str(flag)) for flag in Flag if str(flag) in hints().fields}
@@ -175,7 +175,7 @@ def _flags(records: Iterable[Mapping[str, Any]]) -> dict[str, bool]:
     return {}
 
 
-def _premium(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _premium(records: Iterable[Mapping[str, object]]) -> Iterator[str]:
     """Yield the premium names in an answer."""
     for record in records:
         name = hints().field(record, "name")
@@ -187,12 +187,14 @@ def _premium(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
             yield domain
 
 
-def _zones(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _zones(records: Iterable[Mapping[str, object]]) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield each zone in an answer with its promotions, as a part of a fixture."""
     field = hints().field
     for record in records:
         zone = field(record, "zone")
-        if not isinstance(zone, str) or (name := well_formed(f"x.{zone}")) is None:
+        try:
+            name = normalise_zone(zone if isinstance(zone, str) else "")
+        except BadName:
             continue
         promotions = {
             key: {"price": "1.00", "until": until}
@@ -200,13 +202,10 @@ def _zones(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str
             if instant(until := field(record, key)) is not None
         }
         can_transfer = field(record, "transfers") is not False
-        yield (
-            name.removeprefix("x."),
-            {"idn": bool(field(record, "idn")), "transfers": can_transfer, **promotions},
-        )
+        yield (name, {"idn": bool(field(record, "idn")), "transfers": can_transfer, **promotions})
 
 
-def _servers(parts: Iterable[Any]) -> Iterator[str]:
+def _servers(parts: Iterable[object]) -> Iterator[str]:
     """Yield the name servers of a request. The request has them in an array, or in an object of arrays."""
     for part in parts:
         for listed in part.values() if isinstance(part, Mapping) else (part,):
@@ -215,7 +214,7 @@ def _servers(parts: Iterable[Any]) -> Iterator[str]:
                     yield name
 
 
-def _number(value: Any) -> Decimal | None:
+def _number(value: object) -> Decimal | None:
     """Return a value as a positive number. Return None if it is not a positive number."""
     number = amount(value)
     return number if number is not None and number.is_finite() and 0 < number < 10**9 else None
@@ -225,12 +224,12 @@ class KnownState:
     """For each name, the flags, switches and name servers that earlier answers have shown."""
 
     def __init__(self) -> None:
-        self._names: dict[str, dict[str, Any]] = {}
+        self._names: dict[str, dict[str, object]] = {}
         self._seen: dict[str, tuple[datetime, list[str]]] = {}
 
     def of(self, exchange: ObservedExchange, subject: Subject) -> Known | None:
         """Return the known state of the request's only name. Return None if the state is not known."""
-        if len(subject.names) != 1 or subject.name not in self._names:
+        if exchange.is_anonymous or len(subject.names) != 1 or subject.name not in self._names:
             return None
         at, credentials = self._seen[subject.name]
         is_fresh = credentials == exchange.credentials and timedelta(0) <= exchange.at - at < _LASTS
@@ -240,11 +239,17 @@ class KnownState:
         """Update the known state of a name with the answer of an exchange."""
         answer, name, switches = exchange.answered, subject.name, hints().switches
         operation = operations().get(subject.operation)
+        if exchange.lost:
+            if operation is None or not operation.reads:
+                self._forget(exchange, subject)
+            return
         shows_all = operation is not None and operation.shows_status
         if not answer or exchange.refusal or (operation is not None and operation.reads and not shows_all):
             return
         is_showing = shows_all or subject.operation in switches
-        shows = is_showing and name in subject.shown and not _is_pending(answer)
+        pending = hints().pending
+        is_pending = any(hints().field(record, "status") in pending for record in _records(answer))
+        shows = is_showing and name in subject.shown and not is_pending
         if not shows or self.of(exchange, subject) is None:
             for changed in subject.names:
                 self._names.pop(changed, None)
@@ -259,9 +264,11 @@ class KnownState:
             switch, on = switches[subject.operation]
             known[switch] = on
 
-
-def _is_pending(answer: Mapping[str, Any]) -> bool:
-    return any(hints().field(record, "status") in hints().pending for record in _records(answer))
+    def _forget(self, exchange: ObservedExchange, subject: Subject) -> None:
+        """Forget the state of the names that a request without a known answer can have changed."""
+        touched = subject.names if exchange.is_whole and subject.names else tuple(self._names)
+        for name in touched:
+            self._names.pop(name, None)
 
 
 def agrees(state: Mapping[str, Any], name: str, known: Known) -> bool:

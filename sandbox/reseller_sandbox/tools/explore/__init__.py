@@ -80,6 +80,9 @@ _TURNS = 6
 #: If there are more schedules than runs, one run in this many has a random schedule.
 _RANDOM = 4
 
+#: Estimate the cost after this many runs, because the first run lasts longer than the others.
+_FORESEEN = 3
+
 #: Maximum number of lines of a program's output in a finding.
 _SHOWN = 12
 
@@ -88,6 +91,11 @@ _REMEDY = (
     "Let one worker act at a time on what they share: take a lock before the first read, and hold it until "
     "the last write. A lock of a database works across machines."
 )
+
+
+#: A function that gets the estimated number of schedules (None: too many to count), the maximum number of
+#: runs, and the duration of a run in seconds.
+Foresee = Callable[[int | None, int, float], object]
 
 
 class ScheduleNotReached(BadProgram):
@@ -100,7 +108,7 @@ class _RunResult(NamedTuple):
     ``violations`` are those of the user's invariants. ``recording`` is the file with the recording, empty if
     none was written. ``holds`` maps the actor and the number of each request to the seconds for which the
     request was held, and ``longest`` is the longest hold. ``is_abandoned`` is whether a client left while its
-    request was held.
+    request was held. ``lines`` are the connections, threads and tasks that sent requests.
     """
 
     steps: Sequence[ScheduledTurn]
@@ -111,6 +119,7 @@ class _RunResult(NamedTuple):
     holds: Mapping[tuple[str, int], float]
     longest: float
     is_abandoned: bool
+    lines: frozenset[object]
 
     @property
     def ended(self) -> Ended:
@@ -169,7 +178,8 @@ class Explorer(Struct, kw_only=True):
     Each run is in a fork of ``prepared``. There are at most ``max_runs`` runs, ``jobs`` of them at once. If
     ``schedule`` is set, only this schedule runs. With ``part``, a part of the schedules runs, such as 1 of 2.
     A request is released if no other request arrives for ``quiet`` seconds, or longer if the program is slow.
-    ``folder`` gets a recording and a page for each finding.
+    ``folder`` gets a recording and a page for each finding. ``locked`` is whether the user expects that the
+    workers act one at a time.
     """
 
     prepared: Sandbox
@@ -182,6 +192,7 @@ class Explorer(Struct, kw_only=True):
     part: tuple[int, int] = (1, 1)
     invariants: Sequence[OwnInvariant] = ()
     folder: Path | None = None
+    locked: bool = False
     _slowest_start: float = 0.0
     _slowest_request: float = 0.0
     #: The maximum hold of a request in seconds, and the longest hold in a run that passed.
@@ -190,9 +201,12 @@ class Explorer(Struct, kw_only=True):
     #: The schedule of a run that passed.
     _passing: Sequence[str] | None = None
 
-    def explore(self, tell: Tell = lambda _, __: None) -> Exploration:
+    def explore(
+        self, tell: Tell = lambda _, __: None, foresee: Foresee = lambda _, __, ___: None
+    ) -> Exploration:
         """Run ``schedule``, or every schedule that can matter. Call ``tell`` with the schedule of each run.
 
+        After the first runs, call ``foresee`` once, with the cost of all runs.
         Raise ``ScheduleNotReached`` if the program does not send its requests in the order of ``schedule``.
         """
         schedules = Schedules(self.part)
@@ -200,11 +214,13 @@ class Explorer(Struct, kw_only=True):
             return self._run_schedule(schedules)
         runs: list[_RunResult] = []
         started = sampled = 0
+        is_foreseen = False
         with mapping(self.jobs) as map_:
             while started < self.max_runs:
                 count = min(self.jobs, self.max_runs - started)
                 plans = schedules.search(count)
-                if plans and sampled < self.max_runs // _RANDOM and self._are_too_many(schedules, started):
+                # Spread the random runs, so that the orders of payments come first.
+                if plans and sampled < started // _RANDOM and self._are_too_many(schedules):
                     plans = [schedules.sample(sampled + number) for number in range(count)]
                     sampled += count
                 if not plans:
@@ -214,6 +230,9 @@ class Explorer(Struct, kw_only=True):
                     tell(" ".join(plan.path), None)
                     if schedules.learn(plan, is_final=run is None) and run is not None:
                         runs.append(run)
+                if started >= _FORESEEN and not is_foreseen and runs:
+                    is_foreseen = True
+                    foresee(schedules.estimate(), self.max_runs, runs[-1].ended.seconds / self.jobs)
         is_complete = not schedules.search()
         if not is_complete or self.part[1] > 1:
             runs += self._in_turns(schedules, runs)
@@ -226,14 +245,17 @@ class Explorer(Struct, kw_only=True):
             unmatched=schedules.unmatched,
             held_too_long=schedules.held_too_long,
             patience=self._limit if self._limit < float("inf") else None,
+            part=self.part,
             overlapped=any(len(step.waiting) > 1 for run in runs for step in run.steps),
             longest=max((run.longest for run in runs), default=0.0),
+            senders=max((len(run.lines) for run in runs), default=0),
+            locked=self.locked,
         )
 
-    def _are_too_many(self, schedules: Schedules, started: int) -> bool:
+    def _are_too_many(self, schedules: Schedules) -> bool:
         """Whether there are more schedules than ``max_runs``. If so, random schedules find a race sooner."""
         estimate = schedules.estimate()
-        return started > 0 and (estimate is None or estimate > self.max_runs)
+        return estimate is None or estimate > self.max_runs
 
     def _with_files(self, schedules: list[ExploredSchedule]) -> list[ExploredSchedule]:
         """Run the simplest schedule of each finding again, and write its recording and its page.
@@ -317,7 +339,9 @@ class Explorer(Struct, kw_only=True):
         return _RunResult(
             steps=plan.steps,
             requests=tuple(
-                ReleasedRequest(step.actor, request.asked, request.status, request.refused)
+                ReleasedRequest(
+                    step.actor, request.asked, request.status, request.refused, is_named=bool(request.named)
+                )
                 for step, request in zip(plan.steps, requests, strict=True)
             ),
             outcome=outcome,
@@ -328,6 +352,7 @@ class Explorer(Struct, kw_only=True):
             },
             longest=max((request.held_for for request in (*requests, *turnstile.dropped)), default=0.0),
             is_abandoned=any(request.is_abandoned for request in requests),
+            lines=frozenset(request.line for request in requests),
         )
 
     def _both(
@@ -413,6 +438,7 @@ def explore(
     part: tuple[int, int] = (1, 1),
     invariants: Sequence[OwnInvariant] = (),
     folder: Path | None = None,
+    locked: bool = False,
 ) -> Exploration:
     """Run a threaded ``program`` in every order of its requests that can matter.
 
@@ -430,6 +456,8 @@ def explore(
         invariants: Functions that check the world after a run. They return a description of a violation, or
             None.
         folder: Folder for the recording and the page of each finding.
+        locked: Whether you expect that a lock lets one worker act at a time. Otherwise, such a program counts
+            as not explored.
     """
     return Explorer(
         prepared=sandbox if sandbox is not None else Sandbox(),
@@ -442,6 +470,7 @@ def explore(
         part=part,
         invariants=invariants,
         folder=folder,
+        locked=locked,
     ).explore()
 
 
@@ -454,6 +483,7 @@ def tests_explored(
         cli_options.EXPLORE_RUNS: explorer.max_runs,
         cli_options.EXPLORE_QUIET: explorer.quiet,
         cli_options.EXPLORE_SCHEDULE: explorer.schedule,
+        cli_options.EXPLORE_LOCKED: explorer.locked,
         cli_options.INVARIANT: ",".join(invariants),
     }
     jobs = 1 if explorer.schedule else explorer.jobs

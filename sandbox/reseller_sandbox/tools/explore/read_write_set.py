@@ -48,6 +48,11 @@ class Footprint(Struct):
     adds: set[Place] = field(default_factory=set)
     everything: bool = False
 
+    @property
+    def pays(self) -> bool:
+        """Whether the request moves money."""
+        return any(table == BALANCE for table, _ in (*self.adds, *self.writes))
+
     def conflicts(self, other: Footprint) -> bool:
         """Whether the order of the two requests matters."""
         return self.everything or other.everything or self._disturbs(other) or other._disturbs(self)
@@ -77,7 +82,7 @@ class Footprint(Struct):
             for part, key in changed
         )
 
-    def drafts(self, base: State, *given: Any) -> Draft:
+    def drafts(self, base: State, *given: object) -> Draft:
         """Return ``Draft(base, *given)`` as a draft that records its reads and writes in this set."""
         return WatchedDraft(self, base, *given)
 
@@ -148,7 +153,7 @@ def _written(change: Change) -> Iterator[Place]:
     yield from ((name, _place_of(record, key)) for name, key, _ in changed)
 
 
-def _place_of(record: Any, key: Any) -> Any:
+def _place_of(record: object, key: object) -> object:
     """Return the key of a record. In the key of an order, the domain replaces the order's number.
 
     Numbers of orders depend on the order of requests.
@@ -165,14 +170,13 @@ class _WatchedState:
 
     __slots__ = ("_footprint", "_state")
 
-    find = State.find
     is_due = State.is_due
 
     def __init__(self, state: State, footprint: Footprint) -> None:
         self._state = state
         self._footprint = footprint
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         part = getattr(self._state, name)
         return _WatchedPart(name, part, self._footprint) if isinstance(part, HashTrieMap | Ordered) else part
 
@@ -187,35 +191,37 @@ class _WatchedPart(Mapping[Any, Any]):
         self._part = part
         self._footprint = footprint
 
-    def _range(self, prefix: tuple[Any, ...] = ()) -> Any:
+    def _range(self, prefix: tuple[object, ...] = ()) -> Any:
         self._footprint.ranges.add((self._name, prefix))
         return self._part
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> object:
         value = self._part.get(key)
         self._footprint.reads.add((self._name, _place_of(value, key)))
         if value is None:
             raise KeyError(key)
-        return _watched(value, self._footprint) if isinstance(value, Account) else value
+        if isinstance(value, Account):
+            return _WatchedAccount(**asdict(value), footprint=self._footprint)
+        return value
 
     def __contains__(self, key: object) -> bool:
         self._footprint.reads.add((self._name, key))
         return key in self._part
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         return iter(self._range())
 
     def __len__(self) -> int:
         return len(self._range())
 
-    def beginning(self, prefix: tuple[Any, ...], start: int = 0) -> Any:
+    def beginning(self, prefix: tuple[object, ...], start: int = 0) -> object:
         """Return the keys of an index that begin with ``prefix``, in order.
 
         The first ``start`` keys are skipped.
         """
         return self._range(prefix).beginning(prefix, start)
 
-    def count(self, prefix: tuple[Any, ...]) -> Any:
+    def count(self, prefix: tuple[object, ...]) -> Any:
         """Return the number of keys of an index that begin with ``prefix``."""
         return self._range(prefix).count(prefix)
 
@@ -237,10 +243,6 @@ class _WatchedAccount(Account, frozen=True):
         """The balance of the account. Each read is recorded."""
         self.footprint.reads.add((BALANCE, self.client_id))
         return _STORED["balance"].__get__(self)
-
-
-def _watched(account: Account, footprint: Footprint) -> Account:
-    return _WatchedAccount(**asdict(account), footprint=footprint)
 
 
 def _plain(record: R) -> R:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.reports.findings import Case
 from reseller_sandbox.tools.report import Report, files_of
+from reseller_sandbox.tools.running import NO_REQUEST_SENT
 from reseller_sandbox.values.text_checks import plural
 
 #: Kinds of findings, the worst first.
@@ -27,12 +28,16 @@ _ABOUT = {
 
 
 class ReleasedRequest(Struct, frozen=True):
-    """A request of a run: its actor, request line and status, and whether the API refused it."""
+    """A request of a run: its actor, request line and status, and whether the API refused it.
+
+    ``is_named`` is whether the request names its actor in the header ``X-Sandbox-Actor``.
+    """
 
     actor: str
     asked: str
     status: int
     refused: bool
+    is_named: bool = True
 
 
 class ExploredSchedule(Struct, frozen=True, kw_only=True):
@@ -117,6 +122,11 @@ class ScheduleFinding(Struct, frozen=True):
         schedule = self.schedule
         yield f"{self.kind}: {_ABOUT[self.kind]} ({plural(self.count, 'schedule')})"
         yield f'  --schedule "{schedule.text}"'
+        if guessed := _guessed(schedule.requests):
+            yield (
+                f"  The names {', '.join(guessed)} are guessed from the connections, and can be wrong. To "
+                "name a worker, send X-Sandbox-Actor."
+            )
         width = max((len(request.actor) for request in schedule.requests), default=0)
         for request in schedule.requests:
             yield f"    {request.actor:<{width}}  {request.asked} → {request.status}"
@@ -130,7 +140,8 @@ class Exploration(Report, kw_only=True):
     ``unmatched`` schedules were given up because the program sent other requests in each try.
     ``held_too_long`` schedules were given up because a hold made the program fail. ``patience`` is the limit
     of holds in seconds after such a failure. ``overlapped`` is whether two workers waited at the same time,
-    and ``longest`` is the longest hold in seconds.
+    and ``longest`` is the longest hold in seconds. ``senders`` is the number of connections, threads and
+    tasks that sent requests. ``locked`` is whether the user expects that the workers act one at a time.
     """
 
     schedules: list[ExploredSchedule] = field(default_factory=list)
@@ -141,6 +152,8 @@ class Exploration(Report, kw_only=True):
     patience: float | None = None
     overlapped: bool = True
     longest: float = 0.0
+    senders: int = 0
+    locked: bool = False
 
     @property
     def findings(self) -> list[ScheduleFinding]:
@@ -185,22 +198,25 @@ class Exploration(Report, kw_only=True):
     @property
     def unexplored(self) -> str:
         """The reason why there is only one order of requests, empty if there are several."""
-        if self.overlapped:
+        if not self.actors:
+            return NO_REQUEST_SENT
+        if self.overlapped or (self.locked and self.senders > 1):
             return ""
-        if len(self.actors) < 2:
+        if self.senders < 2:
             return (
-                f"all requests came from one worker, {', '.join(self.actors) or 'without a name'}; name each "
-                "worker in the header X-Sandbox-Actor, or let each open its own connection"
+                f"all requests came from one worker, {', '.join(self.actors)}; explore needs several workers "
+                "that send requests at the same time, each over its own connection or with its name in the "
+                "header X-Sandbox-Actor"
             )
         return (
-            f"no two workers waited at the same time, although a request was held for {self.longest:.2g} s; "
-            "the program sends the requests one after the other, for example under a lock, or its workers "
-            "start further apart (raise --quiet)"
+            "the requests came one at a time, although explore held a request for "
+            f"{self.longest:.2g} s; if the workers act under a lock, pass --locked, or if they start apart, "
+            "raise --quiet"
         )
 
     def check(self) -> Exploration:
-        """Return this exploration. Raise AssertionError if it has findings."""
-        if self.findings:
+        """Return this exploration. Raise AssertionError if it has findings, or if nothing was explored."""
+        if self.findings or self.unexplored:
             raise AssertionError("\n".join(self.lines()))
         return self
 
@@ -221,6 +237,7 @@ class Exploration(Report, kw_only=True):
             patience=min(patience, default=None),
             overlapped=self.overlapped or other.overlapped,
             longest=max(self.longest, other.longest),
+            senders=max(self.senders, other.senders),
         )
 
     def cases(self, program: str) -> list[Case]:
@@ -268,9 +285,6 @@ class Exploration(Report, kw_only=True):
             return
         tried = plural(len(self.schedules), "schedule")
         yield f"{tried} tried, with requests by {', '.join(self.actors) or 'no worker'}"
-        if self.untried:
-            about = "about" if self.is_counted else "at least"
-            yield f"{about} {plural(self.untried, 'schedule')} not tried (--max-runs)"
         if self.unmatched:
             unmatched = plural(self.unmatched, "schedule")
             yield f"{unmatched} given up: the program sent other requests in each try"
@@ -288,10 +302,20 @@ class Exploration(Report, kw_only=True):
         if self.unexplored:
             yield f"nothing was explored: {self.unexplored}"
         elif not findings:
-            yield "nothing found"
+            yield (
+                "nothing found"
+                if self.overlapped
+                else "nothing found: the workers act one at a time (--locked)"
+            )
         yield from (f"advice in every schedule tried: {line}" for line in self.always)
         if self.refused:
             yield f"refused in every schedule tried: {', '.join(self.refused)}"
+        yield from self.not_tried(self._left())
+
+    def _left(self) -> Iterator[tuple[str, str, int]]:
+        """Yield the schedules that were not tried, with the option that tries them, and their number."""
+        words = "other orders of the requests" + ("" if self.is_counted else " (at least)")
+        yield words, "a larger --max-runs, or --part to share them", self.untried
 
     def _differences(self) -> Iterator[str]:
         """Yield the differences between the outcomes as text. Yield nothing if all outcomes are equal."""
@@ -307,14 +331,25 @@ class Exploration(Report, kw_only=True):
             yield from (f"    {line}" for line in sorted((Counter(group[0].changes) - common).elements()))
 
 
+def _guessed(requests: Iterable[ReleasedRequest]) -> list[str]:
+    """Return the actors with the same name, which only a number such as ``-2`` distinguishes."""
+    unnamed = {request.actor for request in requests if not request.is_named}
+    bases = {actor.rpartition("-")[0] for actor in unnamed if actor.rpartition("-")[2].isdecimal()}
+    return sorted(actor for actor in unnamed if actor in bases or actor.rpartition("-")[0] in bases & unnamed)
+
+
+#: The beginnings of lines about a result that is not serializable.
+_ONLY_HERE, _ONLY_IN_TURNS = "only in this schedule", "only if the workers run one after the other"
+
+
 def difference(changes: Sequence[str], others: Iterable[Sequence[str]]) -> tuple[str, ...]:
     """Return the differences between ``changes`` and the most similar of ``others``, as lines."""
     mine = Counter(changes)
     nearest = min(
         map(Counter, others), key=lambda other: ((mine - other) + (other - mine)).total(), default=Counter()
     )
-    signed = (("+", mine - nearest), ("-", nearest - mine))
-    return tuple(f"{sign} {line}" for sign, lines in signed for line in sorted(lines.elements()))
+    signed = ((_ONLY_HERE, mine - nearest), (_ONLY_IN_TURNS, nearest - mine))
+    return tuple(f"{words}: {line}" for words, lines in signed for line in sorted(lines.elements()))
 
 
 def _groups(

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache, partial, reduce
+from functools import cache, reduce
 from graphlib import CycleError, TopologicalSorter
 from hashlib import sha256
 from itertools import pairwise
@@ -176,7 +176,7 @@ class Schedules:
         self._part = part
         self._runs: list[_KnownRun] = []
         #: The branches to try, because no run contains them yet: the actors and the requests of each branch.
-        self._branches: dict[Path, list[RequestKey]] = {}
+        self._branches: dict[Path, _Branch] = {}
         #: Empty unless several processes share the search. The branches of the first run that this process
         #: tries, each as a list of requests.
         self._departures: list[list[RequestKey]] = []
@@ -217,11 +217,14 @@ class Schedules:
     def search(self, most: int = 1) -> list[Plan]:
         """Return up to ``most`` plans that can reach a new state. There are none if every state is known.
 
-        Plans with few switches between workers come first.
+        Plans that change the order of a payment come first, then plans with few switches between workers.
         """
         if not self._runs:
             return [Plan(known=self)] if self._tries[()] < _TRIES else []
-        branches = sorted(self._branches, key=lambda path: (_switches(path), -len(path), path))
+        branches = sorted(
+            self._branches,
+            key=lambda path: (not self._branches[path].is_paid, _switches(path), -len(path), path),
+        )
         return [Plan(path, known=self) for path in branches[:most]]
 
     def learn(self, plan: Plan, *, is_final: bool = False) -> bool:
@@ -269,20 +272,22 @@ class Schedules:
 
     def _add_branches(self, run: _KnownRun) -> None:
         """Add the branches of a run, which are other orders to try. Drop branches that the run contains."""
-        contained = [path for path, requests in self._branches.items() if run.contains(requests)]
+        contained = [path for path, branch in self._branches.items() if run.contains(branch.requests)]
         for path in contained:
             del self._branches[path]
         branches = list(run.reversals())
         number, parts = self._part
         if run is self._runs[0] and parts > 1:
             departures = list(run.departures())[number - 1 :: parts]
-            self._departures = [run.requests(turns) for turns in departures]
+            self._departures = [run.requests(turns) for turns, _ in departures]
             branches += departures
-        for turns in filter(None, map(partial(self._in_part, run), branches)):
+        for branch, is_paid in branches:
+            if not (turns := self._in_part(run, branch)):
+                continue
             path, requests = tuple(run.steps[at].actor for at in turns), run.requests(turns)
             is_open = self._tries[path] < _TRIES and path not in self._waiting
             if is_open and not any(other.contains(requests) for other in self._runs):
-                self._branches[path] = requests
+                self._branches[path] = _Branch(requests, is_paid)
 
     def _in_part(self, run: _KnownRun, turns: Sequence[int]) -> Sequence[int]:
         """Return the steps of a branch in an order that this part of the search tries.
@@ -310,6 +315,13 @@ class Schedules:
         for step in self._longest:
             requests.setdefault(step.actor, []).append(step.footprint)
         return _count(list(requests.values()))
+
+
+class _Branch(Struct, frozen=True):
+    """An order to try: its requests, and whether it changes the order of a request that pays."""
+
+    requests: list[RequestKey]
+    is_paid: bool
 
 
 class _KnownRun:
@@ -344,13 +356,20 @@ class _KnownRun:
             seen |= 1 << at
         return True
 
-    def reversals(self) -> Iterator[list[int]]:
-        """Yield a branch for each race: the later of the two racing steps comes before the earlier one."""
+    def reversals(self) -> Iterator[tuple[list[int], bool]]:
+        """Yield a branch for each race: the later of the two racing steps comes before the earlier one.
+
+        The second value is whether one of the two steps pays.
+        """
         for late in range(len(self.steps)):
             for early in range(late):
                 if self._is_race(early, late):
                     between = range(early + 1, late)
-                    yield [*range(early), *(at for at in between if not self._before[at] >> early & 1), late]
+                    rest = (at for at in between if not self._before[at] >> early & 1)
+                    yield [*range(early), *rest, late], self._pays(early) or self._pays(late)
+
+    def _pays(self, at: int) -> bool:
+        return self.steps[at].footprint.pays
 
     def _is_race(self, early: int, late: int) -> bool:
         """Whether two steps conflict, and could also have happened in the other order."""
@@ -361,12 +380,15 @@ class _KnownRun:
         before = self._before
         return not any(before[late] >> at & 1 and before[at] >> early & 1 for at in range(early + 1, late))
 
-    def departures(self) -> Iterator[list[int]]:
-        """Yield the branches that leave this run at one step, where another waiting actor goes first."""
+    def departures(self) -> Iterator[tuple[list[int], bool]]:
+        """Yield the branches that leave this run at one step, where another waiting actor goes first.
+
+        The second value is whether one of the two steps that change places pays.
+        """
         for at, step in enumerate(self.steps):
             for actor in step.waiting.keys() - {step.actor}:
                 late = next(late for late in range(at, len(self.steps)) if self.steps[late].actor == actor)
-                yield [*range(at), late]
+                yield [*range(at), late], self._pays(at) or self._pays(late)
 
 
 def _switches(path: Path) -> int:

@@ -1,15 +1,17 @@
 """Turnstile: holds requests before they take effect, and releases one at a time.
 
 It wraps an application during an exploration. A held request is a waiting coroutine in a server, and a
-waiting thread in this process. It has no lock of the world. ``Actors`` finds the worker of each request.
+waiting thread or task in this process. It has no lock of the world. ``Actors`` finds the worker of each
+request.
 """
 
 from __future__ import annotations
 
 import re
+from asyncio import current_task
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from io import BytesIO
@@ -49,11 +51,11 @@ class HeldRequest:
     """A request that the turnstile holds, and releases later.
 
     ``named`` is the actor in its header, and ``account`` the owner of its credential. ``line`` is its
-    connection or its thread, and ``rank`` the position of that line among all lines. ``content`` is a hash of
-    the body. ``footprint`` is the read-write set, and ``status`` the status of the response, 0 before that.
-    ``refused`` is whether the journal records a refusal. ``arrived_at`` is the arrival time by the stopwatch,
-    and ``held_for`` the hold in seconds. ``is_abandoned`` is whether its client left during the hold.
-    ``passed`` is done when the request is released. A ``dropped`` request never takes effect.
+    connection, its task or its thread, and ``rank`` the position of that line among all lines. ``content`` is
+    a hash of the body. ``footprint`` is the read-write set, and ``status`` the status of the response, 0
+    before that. ``refused`` is whether the journal records a refusal. ``arrived_at`` is the arrival time by
+    the stopwatch, and ``held_for`` the hold in seconds. ``is_abandoned`` is whether its client left during
+    the hold. ``passed`` is done when the request is released. A ``dropped`` request never takes effect.
     """
 
     named: str
@@ -184,14 +186,13 @@ class Turnstile:
         content = body.getvalue() if isinstance(body, BytesIO) else b""
         target = _WORLD.sub("", environ.get("RAW_URI") or environ["PATH_INFO"], count=1)
         port = environ.get("REMOTE_PORT", "0")
-        thread = current_thread() if port == "0" else None
+        line, rank = _line_here() if port == "0" else ((environ["REMOTE_ADDR"], port), int(port))
         return HeldRequest(
             named=re.sub(r"\s+", "_", environ.get(_ACTOR, "").strip())[:40],
             account=self._account(environ),
-            line=thread or (environ["REMOTE_ADDR"], port),
-            # Threads are listed in the order of their start, and ports usually ascend in that order.
-            rank=threads().index(thread) if thread is not None else int(port),
-            asked=f"{environ['REQUEST_METHOD']} {masked(target)}",
+            line=line,
+            rank=rank,
+            asked=f"{environ['REQUEST_METHOD']} {masked(target, self._world.secrecy)}",
             content=sha256(content).hexdigest()[:16] if content else "",
         )
 
@@ -282,6 +283,19 @@ class Turnstile:
         # them as read.
         if faults.rules or snapshot.state.waiting:
             footprint.ranges.add(("orders", ()))
+
+
+def _line_here() -> tuple[object, int]:
+    """Return the task or the thread that sends a request in this process, and its rank.
+
+    Threads are listed in the order of their start, and ports usually ascend in that order. Tasks of an event
+    loop start in the same order in each run, so the order of their requests is enough.
+    """
+    with suppress(RuntimeError):  # No event loop runs in this thread.
+        if (task := current_task()) is not None:
+            return task, 0
+    thread = current_thread()
+    return thread, threads().index(thread)
 
 
 class _Gate:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -20,13 +21,20 @@ from reseller_sandbox.refusals import Refused
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools import cli_options
-from reseller_sandbox.tools.defaults import SLOW
-from reseller_sandbox.tools.invariants import Expected, OwnInvariant, own_violations, violations_of
+from reseller_sandbox.tools.defaults import SLOW, STALE
+from reseller_sandbox.tools.invariants import (
+    Expected,
+    OwnInvariant,
+    noticed_late,
+    own_violations,
+    violations_of,
+)
 from reseller_sandbox.tools.outcomes import MOST, Outcome, outcome_of, source_of, write_page, write_recording
 from reseller_sandbox.tools.running import (
     NO_REQUEST_SENT,
     BadProgram,
     CommandProgram,
+    NothingTried,
     Program,
     Tell,
     fork_of,
@@ -36,33 +44,40 @@ from reseller_sandbox.tools.running import (
 from reseller_sandbox.tools.sweep.report import Run, SweepReport, SweepResult
 from reseller_sandbox.tools.sweep.troubles import (
     ASSUMPTIONS,
+    DEFAULT,
     EXTERNAL_CHANGES,
-    FAULTS,
+    PRICES,
     TIME,
+    WORDS,
     SweptRequest,
     Trouble,
     asked,
     external_changes,
+    family_of,
     is_impossible,
     kinds_named,
     numbered,
     of_assumptions,
+    of_prices,
     of_request,
     of_time,
     pairs,
 )
-from reseller_sandbox.values.text_checks import nearest, shortened
+from reseller_sandbox.values.text_checks import nearest, plural, shortened
 
 __all__ = ["BadProgram", "SweepReport", "SweepResult", "SweepWanted", "sweep"]
 
 #: The end of an error message: the program passes in its first run, and fails in its second run.
 _A_SECOND_TIME = " the second time; remove what the first run leaves, such as rows in a database"
 
+#: The step of a sweep in which its runs get a second fault.
+SECOND_FAULT = "a second fault"
+
 #: Maximum number of characters of a program's output in a report, counted from the end.
 _OUTPUT = 2000
 
 
-class SentNoRequest(BadProgram):
+class SentNoRequest(BadProgram, NothingTried):
     """The program sent no request to its sandbox, so there is nothing to sweep."""
 
 
@@ -71,25 +86,29 @@ class SweepWanted:
     """The options of a sweep.
 
     Args:
-        kinds: Kinds of troubles to try, from ``troubles.FAULTS`` and ``troubles.EXTRA``.
+        kinds: Kinds of troubles to try, from ``troubles.DEFAULT`` and ``troubles.EXTRA``.
         only: Pattern of the operations to try, such as v3.renew*.
         depth: If 2, also try a second fault on each request that the program sends because of a first fault.
         slow: Delay of a slow answer in seconds.
+        stale: Maximum age of a stale answer in seconds of the world's clock.
         jobs: Number of concurrent runs.
         part: Part of the runs that this process makes, such as (1, 2) for the first half of all runs.
-        stop_at_first: Whether to stop after the first silently wrong run.
+        stop_at_first: Whether to stop after the first finding.
+        strict: Whether consequences that no client can prevent are findings, too.
         invariants: Functions that check a world after a run. They return a description of a violation, or
             None.
         folder: Folder for the recording and the page of each finding.
     """
 
-    kinds: Sequence[str] = tuple(FAULTS)
+    kinds: Sequence[str] = DEFAULT
     only: str = "*"
     depth: int = 1
     slow: float = SLOW
+    stale: float = STALE
     jobs: int = 1
     part: tuple[int, int] = (1, 1)
     stop_at_first: bool = False
+    strict: bool = False
     invariants: Sequence[OwnInvariant] = ()
     folder: Path | None = None
 
@@ -100,6 +119,11 @@ class SweepWanted:
         if not any(fnmatchcase(operation, self.only) for operation in operations):
             problem = f"the pattern {shortened(self.only)} matches no operation"
             raise BadSetting(f"{problem}{nearest(self.only, operations)}")
+
+    @property
+    def parameters(self) -> Mapping[str, Mapping[str, object]]:
+        """The parameters of fault rules, by kind."""
+        return {"slow-answer": {"seconds": self.slow}, "stale-read": {"max_age": self.stale}}
 
 
 def sweep(function: Callable[[Sandbox], object], sandbox: Sandbox, **wanted: Any) -> SweepReport:
@@ -123,6 +147,7 @@ def sweep_program(
     ``BadProgram``.
     """
     runs = _Sweep(program, prepared, wanted)
+    everything = list(enumerate(runs.troubles()))
     report = SweepReport(
         rows=[f"{request.record.id} {request}" for request in runs.chosen],
         refused=[
@@ -132,15 +157,18 @@ def sweep_program(
         ],
         unsteady=runs.unsteady,
         tests=runs.baseline.ended.tests,
+        untried=list(runs.untried()),
+        seconds=runs.baseline.ended.seconds / wanted.jobs,
+        strict=wanted.strict,
+        part=wanted.part,
     )
-    number, of = wanted.part
-    troubles = list(enumerate(runs.troubles()))[number - 1 :: of]
+    troubles = _in_part(everything, wanted.part)
     for depth in range(1, 3):
         if depth > wanted.depth:
             report.deeper = len(troubles)
             break
         report.planned += len(troubles)
-        step(report, "" if depth == 1 else "a second fault")
+        step(report, "" if depth == 1 else SECOND_FAULT)
         with mapping(wanted.jobs) as map_:
             for run in map_(runs.run, troubles):
                 if run is None:
@@ -148,10 +176,29 @@ def sweep_program(
                     continue
                 report.runs.append(run)
                 step(report, run.trouble)
-                if wanted.stop_at_first and run.result is SweepResult.WRONG:
+                if wanted.stop_at_first and run in report.findings:
                     return report
-        troubles = list(enumerate(runs.pairs(), len(troubles) * of))
+        troubles = [((first + 1) * _MOST + place, pair) for place, (first, pair) in enumerate(runs.pairs())]
     return report
+
+
+#: The number of a run with two faults is at least this, so that it sorts after the runs with one fault.
+_MOST = 1_000_000
+
+
+def _in_part(troubles: Sequence[tuple[int, Trouble]], part: tuple[int, int]) -> list[tuple[int, Trouble]]:
+    """Return the troubles of one part of a sweep.
+
+    Faults that can lead to the same recovery are in the same part, so that the parts try the same second
+    faults as the whole sweep.
+    """
+    families: dict[object, list[tuple[int, Trouble]]] = {}
+    for number, trouble in troubles:
+        families.setdefault(family_of(trouble) or number, []).append((number, trouble))
+    shares: list[list[tuple[int, Trouble]]] = [[] for _ in range(part[1])]
+    for family in sorted(families.values(), key=len, reverse=True):
+        min(shares, key=len).extend(family)
+    return sorted(shares[part[0] - 1], key=lambda planned: planned[0])
 
 
 class _Sweep:
@@ -159,36 +206,68 @@ class _Sweep:
 
     def __init__(self, program: Program, prepared: Sandbox, wanted: SweepWanted) -> None:
         self._program, self._prepared, self._wanted = program, prepared, wanted
+        self._operations = {operation.id: operation for operation in contract()}
+        self._external: list[Trouble] = []
         self.baseline = self._run_without_trouble("")
         second = self._run_without_trouble(_A_SECOND_TIME)
-        #: Whether two runs without trouble sent different requests. Then the records of runs are not
+        #: The first difference between two runs without trouble. If there is one, the records of runs are not
         #: compared.
-        self.unsteady = _sent(self.baseline) != _sent(second)
-        self._operations = {operation.id: operation for operation in contract()}
-        self._requests = numbered(self.baseline.requests, self._operations)
+        self.unsteady = _difference(self.baseline, second)
+        self._requests = self._numbered(self.baseline)
         #: The requests of the program on which troubles are tried.
         self.chosen = [request for request in self._requests if self._is_chosen(request.operation)]
-        self._baselines: dict[tuple[object, int], Outcome | None] = {}
+        self._baselines: dict[tuple[object, ...], Outcome | None] = {}
         self._lock = Lock()
-        self._done: list[tuple[Trouble, list[SweptRequest]]] = []
+        self._done: list[tuple[int, Trouble, list[SweptRequest]]] = []
 
     def _is_chosen(self, operation: str) -> bool:
         return fnmatchcase(operation, self._wanted.only)
 
+    def _numbered(self, outcome: Outcome) -> list[SweptRequest]:
+        return numbered(outcome.requests, self._operations, self._wanted.stale)
+
     def troubles(self) -> Iterator[Trouble]:
         """Yield the troubles of the wanted kinds that affect the chosen requests of the program."""
-        kinds = self._wanted.kinds
-        for request in self.chosen:
-            yield from of_request(request, self._operations[request.operation], kinds, self._wanted.slow)
-        others = external_changes(self._requests, self._operations) if EXTERNAL_CHANGES in kinds else iter(())
-        timed = of_time(self._requests, self._prepared) if TIME in kinds else iter(())
-        yield from (trouble for trouble in chain(others, timed) if trouble.request in self.chosen)
-        if ASSUMPTIONS in kinds:
-            yield from of_assumptions(self.chosen)
+        return self._troubles(self._wanted.kinds, self.chosen)
 
-    def pairs(self) -> Iterator[Trouble]:
+    def _troubles(self, kinds: Sequence[str], chosen: Sequence[SweptRequest]) -> Iterator[Trouble]:
+        if PRICES in kinds:
+            yield from of_prices(chosen)
+        for request in chosen:
+            yield from of_request(
+                request, self._operations[request.operation], kinds, self._wanted.parameters
+            )
+        others = self._external if EXTERNAL_CHANGES in kinds else ()
+        timed = of_time(self._requests, self._prepared) if TIME in kinds else iter(())
+        yield from (trouble for trouble in chain(others, timed) if trouble.request in chosen)
+        if ASSUMPTIONS in kinds:
+            yield from of_assumptions(chosen)
+
+    def untried(self) -> Iterator[tuple[str, str, int]]:
+        """Yield each kind of run that the sweep does not make: words, its option and the number of runs."""
+        wanted = self._wanted
+        left = [kind for kind in DEFAULT if kind not in wanted.kinds]
+        if left:
+            yield (
+                f"the kinds {', '.join(left)}",
+                "--kinds all",
+                len(list(self._troubles(left, self.chosen))),
+            )
+        for kind, words in WORDS.items():
+            if kind not in wanted.kinds:
+                yield words, f"--{kind}", len(list(self._troubles([kind], self.chosen)))
+        others = [request for request in self._requests if request not in self.chosen]
+        if others:
+            yield (
+                f"{plural(len(others), 'request')} of other operations",
+                "--only '*'",
+                len(list(self._troubles(wanted.kinds, others))),
+            )
+
+    def pairs(self) -> Iterator[tuple[int, Trouble]]:
         """Yield each fault together with a second fault on a request that the first fault causes."""
-        return pairs(self._done, self._requests, self._is_chosen)
+        done = sorted(self._done, key=lambda run: run[0])
+        return pairs(done, self._requests, self._is_chosen, self._wanted.parameters)
 
     def _run_without_trouble(self, when: str) -> Outcome:
         """Run the program without trouble, and return the outcome.
@@ -203,7 +282,7 @@ class _Sweep:
             outcome = outcome_of(world, ended)
             if not outcome.requests:
                 raise SentNoRequest(NO_REQUEST_SENT, ended)
-            if len(outcome.requests) >= MOST or world.journal.find(limit=0).dropped:
+            if len(outcome.requests) >= MOST or world.journal.list(limit=0).dropped:
                 problem = f"the program sends more requests than the journal keeps ({MOST})"
                 raise BadProgram(problem, ended)
             violations = [
@@ -215,17 +294,24 @@ class _Sweep:
                     f"without any fault the program violates an invariant{when}: {'; '.join(violations)}"
                 )
                 raise BadProgram(problem, ended)
+            if not when:
+                requests = self._numbered(outcome)
+                self._external = list(external_changes(requests, self._operations, world))
             return outcome
 
     def _baseline_for(self, trouble: Trouble) -> Outcome | None:
-        """Return the outcome of a run without ``trouble`` at the same time. Return None if this run fails."""
-        if trouble.start is None and not trouble.passes:
+        """Return the outcome of a run without ``trouble``, at the same time. Return None if this run fails.
+
+        If the trouble is an action of a third party, the run has the same assumptions.
+        """
+        assume = trouble.assume if trouble.kind == EXTERNAL_CHANGES else {}
+        if trouble.start is None and not trouble.passes and not assume:
             return self.baseline
         with self._lock:
-            key = trouble.start, trouble.passes
+            key = trouble.start, trouble.passes, tuple(assume.items())
             if key not in self._baselines:
                 calm = Trouble(kind=trouble.kind, start=trouble.start, passes=trouble.passes)
-                with fork_of(self._prepared) as world:
+                with fork_of(self._prepared, assume=assume) as world:
                     calm.begin(world)
                     ended = self._program(world)
                     calm.end(world)
@@ -252,13 +338,20 @@ class _Sweep:
             trouble.end(world)
             outcome = outcome_of(world, ended)
             if trouble.recovery is None:
-                self._done.append((trouble, numbered(outcome.requests, self._operations)))
-            expected = replace(trouble.expected, same=trouble.expected.same and not self.unsteady)
-            violations = violations_of(outcome, baseline, expected) + own_violations(wanted.invariants, world)
+                self._done.append((number, trouble, self._numbered(outcome)))
+            expected = trouble.expected
+            if self.unsteady:
+                expected = replace(expected, same=False, asked=False)
+            violations = violations_of(outcome, baseline, expected)
+            if not expected.sums_only:
+                violations += own_violations(wanted.invariants, world)
+            late = noticed_late(outcome, baseline, expected)
             if not ended.passed:
                 result = SweepResult.NOTICED
             elif violations:
-                result = SweepResult.WRONG
+                result = SweepResult.NOT_PREVENTABLE if trouble.notice else SweepResult.WRONG
+            elif late:
+                result, violations = SweepResult.LATE, late
             else:
                 result = SweepResult.FINE if trouble.is_applied(world) else SweepResult.NOT_SENT
             run = Run(
@@ -274,8 +367,9 @@ class _Sweep:
                 ended=str(ended),
                 violations=tuple(violations),
                 output=ended.output[-_OUTPUT:] if result is not SweepResult.FINE else "",
+                notice=trouble.notice,
             )
-            if result is not SweepResult.WRONG:
+            if not run.has_consequences:
                 return run
             struck = [request for request in outcome.requests if request.fault]
             run = replace(run, source=source_of(struck[0]) if struck else "", remedy=trouble.remedy)
@@ -286,8 +380,13 @@ class _Sweep:
             return replace(run, file=file, page=page)
 
 
-def _sent(outcome: Outcome) -> list[tuple[str, tuple[str, ...]]]:
-    return sorted((request.operation, request.domains) for request in outcome.requests)
+def _difference(first: Outcome, second: Outcome) -> str:
+    """Return a request that only one of two runs sent, as text. Return an empty string without one."""
+    sent, again = (Counter(asked(request) for request in outcome.requests) for outcome in (first, second))
+    for words, only in (("first", sent - again), ("second", again - sent)):
+        for request in only:
+            return f"only the {words} run sent {request}"
+    return ""
 
 
 def tests_swept(
@@ -301,7 +400,9 @@ def tests_swept(
         cli_options.SWEEP_DEPTH: wanted.depth,
         cli_options.SWEEP_ONLY: wanted.only,
         cli_options.SWEEP_SLOW: wanted.slow,
+        cli_options.SWEEP_STALE: wanted.stale,
         cli_options.SWEEP_STOP: wanted.stop_at_first,
+        cli_options.SWEEP_STRICT: wanted.strict,
         cli_options.INVARIANT: ",".join(invariants),
     }
     folder = wanted.folder or Path("recordings")

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from reseller_sandbox.reports.findings import Case
 from reseller_sandbox.tools.report import Report, files_of
-from reseller_sandbox.tools.sweep.troubles import UNPREVENTABLE
+from reseller_sandbox.tools.running import GIVEN_UP
+from reseller_sandbox.tools.sweep.troubles import ASSUMPTIONS, PRICES
 from reseller_sandbox.values.text_checks import complaint, plural
 
 
@@ -23,17 +24,26 @@ class SweepResult(StrEnum):
     NOT_SENT = "not sent"
     FINE = "fine"
     NOTICED = "noticed"
+    NOT_PREVENTABLE = "not preventable"
+    LATE = "noticed late"
     WRONG = "silently wrong"
 
 
-#: The text of each result in the table. The worst result is in capitals.
-_WORDS = {result: "WRONG" if result is SweepResult.WRONG else str(result) for result in SweepResult}
+#: The text of each result in the table. Findings are in capitals.
+_WORDS = {
+    **{result: str(result) for result in SweepResult},
+    SweepResult.LATE: "LATE",
+    SweepResult.WRONG: "WRONG",
+}
+
+#: The results whose runs are findings.
+_FINDINGS = (SweepResult.WRONG, SweepResult.LATE)
+
+#: The results of runs with consequences that the program did not report.
+_CONSEQUENCES = (*_FINDINGS, SweepResult.NOT_PREVENTABLE)
 
 #: Maximum number of runs in the line "The same: …" of a finding.
 _ALSO = 8
-
-#: How a client can notice that its request was carried out twice.
-_NOTICE = "A client can notice it: read the record, or the ledger, after the request."
 
 #: Maximum number of requests in the line "Refused without any fault".
 _NAMED = 3
@@ -44,7 +54,8 @@ class Run(Struct, frozen=True, kw_only=True):
 
     ``number`` is the position of the run among all planned runs. ``then`` is the second fault of the run,
     with its request. ``violations`` describe the violated invariants. ``source`` is the line of the program
-    that sent the request. ``file`` is the recording of a finding, and ``page`` its HTML page.
+    that sent the request. ``file`` is the recording of a finding, and ``page`` its HTML page. If no client
+    can prevent the consequences, ``notice`` says how a client can notice them.
     """
 
     number: int
@@ -61,6 +72,7 @@ class Run(Struct, frozen=True, kw_only=True):
     page: str | None = None
     source: str = ""
     remedy: str = ""
+    notice: str = ""
 
     @property
     def trouble(self) -> str:
@@ -79,9 +91,14 @@ class Run(Struct, frozen=True, kw_only=True):
         return "-".join(filter(None, (self.id, self.kind, self.detail, self.then)))
 
     @property
-    def is_preventable(self) -> bool:
-        """Whether a client can prevent the consequences of the trouble."""
-        return self.kind not in UNPREVENTABLE
+    def is_timeout(self) -> bool:
+        """Whether the program did not end in time."""
+        return self.ended.startswith(GIVEN_UP)
+
+    @property
+    def has_consequences(self) -> bool:
+        """Whether the run has consequences that the program did not report."""
+        return self.result in _CONSEQUENCES
 
     @property
     def row(self) -> str:
@@ -97,9 +114,12 @@ class SweepReport(Report, kw_only=True):
     """The report of a sweep: the runs of one program.
 
     ``planned`` is the number of planned runs, and ``deeper`` the number of runs that a greater depth adds.
-    ``rows`` are the requests in the table. ``refused`` are the requests that the API refuses without any
-    fault, each with its error. ``unsteady`` is whether two runs without trouble sent different requests.
-    ``tests`` are the ids of tests that have their own worlds, if the program is pytest.
+    ``untried`` are the kinds of runs that the sweep does not make: words, the option, and the number of runs.
+    ``seconds`` is the expected duration of a run. ``rows`` are the requests in the table. ``refused`` are the
+    requests that the API refuses without any fault, each with its error. ``unsteady`` is the first difference
+    between the requests of two runs without trouble, or empty. ``tests`` are the ids of tests that have their
+    own worlds, if the program is pytest. With ``strict``, consequences that no client can prevent are
+    findings.
     """
 
     rows: Sequence[str] = ()
@@ -107,8 +127,16 @@ class SweepReport(Report, kw_only=True):
     runs: list[Run] = field(default_factory=list)
     planned: int = 0
     deeper: int = 0
-    unsteady: bool = False
+    untried: Sequence[tuple[str, str, int]] = ()
+    seconds: float = 0.0
+    unsteady: str = ""
     tests: Sequence[str] = ()
+    strict: bool = False
+
+    @property
+    def unexplored(self) -> str:
+        """The reason why there is no run, empty if there are runs."""
+        return "" if self.planned or self.problem else "no request matches --only and --kinds"
 
     def with_part(self, other: SweepReport) -> SweepReport:
         """Return this report joined with ``other``, which has other runs of the same sweep."""
@@ -126,15 +154,25 @@ class SweepReport(Report, kw_only=True):
         """The silently wrong runs: the program reports success, although it violates an invariant."""
         return [run for run in self.runs if run.result is SweepResult.WRONG]
 
-    def causes(self) -> list[list[Run]]:
-        """Group the silently wrong runs. Runs with the same consequences probably have the same cause.
+    @property
+    def findings(self) -> list[Run]:
+        """The runs that decide the exit status: silently wrong, noticed late, with ``strict`` all others."""
+        return [run for run in self.runs if run.result in (_CONSEQUENCES if self.strict else _FINDINGS)]
 
-        In each group, the run with the fewest faults comes first. Groups that no client can prevent are
-        last.
+    @property
+    def unpreventable(self) -> list[Run]:
+        """The runs with consequences that no client can prevent."""
+        return [run for run in self.runs if run.result is SweepResult.NOT_PREVENTABLE]
+
+    def causes(self, *results: SweepResult) -> list[list[Run]]:
+        """Group the runs with these results. Runs with the same consequences probably have the same cause.
+
+        In each group, the run with the fewest faults comes first.
         """
+        runs = [run for run in self.runs if run.result in results]
         groups: dict[object, list[Run]] = {}
-        for run in sorted(self.wrong, key=lambda run: (not run.is_preventable, bool(run.then), run.number)):
-            groups.setdefault((run.is_preventable, frozenset(run.violations)), []).append(run)
+        for run in sorted(runs, key=lambda run: (bool(run.then), run.number)):
+            groups.setdefault((run.result, frozenset(run.violations)), []).append(run)
         return list(groups.values())
 
     def cases(self, program: str) -> list[Case]:
@@ -144,7 +182,7 @@ class SweepReport(Report, kw_only=True):
                 group=self.test or program,
                 name=run.title,
                 rule=run.kind,
-                problem="\n".join(run.violations) if run.result is SweepResult.WRONG else "",
+                problem="\n".join(run.violations) if run in self.findings else "",
                 source=run.source,
                 page=run.page or "",
             )
@@ -157,7 +195,7 @@ class SweepReport(Report, kw_only=True):
         return {str(result): counter[result] for result in SweepResult}
 
     def tables(self) -> dict[str, list[dict[str, str]]]:
-        """Return two tables: results by request and kind, and results by assumption. Omit an empty table."""
+        """Return the tables: results by request and kind, by assumption, and with other prices."""
         single = [run for run in self.runs if not run.then]
         about = {row: [run for run in single if run.id and run.row == row] for row in self.rows}
         kinds = list(dict.fromkeys(run.kind for run in single if run.id))
@@ -169,17 +207,26 @@ class SweepReport(Report, kw_only=True):
             for row, runs in about.items()
             if runs
         ]
-        assumed = [
-            {"assumption": run.detail, "result": _WORDS[run.result]} for run in self.runs if not run.id
-        ]
-        both = {"requests": requests, "assumptions": assumed}
-        return {name: rows for name, rows in both.items() if rows}
+        return {
+            name: rows
+            for name, rows in {
+                "requests": requests,
+                "assumptions": self._whole(ASSUMPTIONS, "assumption"),
+                "prices": self._whole(PRICES, "prices"),
+            }.items()
+            if rows
+        }
+
+    def _whole(self, kind: str, column: str) -> list[dict[str, str]]:
+        """Return a table of the runs in which the trouble of a kind concerns the whole run."""
+        return [{column: run.detail, "result": _WORDS[run.result]} for run in self.runs if run.kind == kind]
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers, tables and findings as JSON values.
 
         A finding is the first run of a group. The other runs of the group are under ``also``.
         """
+        no_client = [] if self.strict else self.causes(SweepResult.NOT_PREVENTABLE)
         return {
             "runs": len(self.runs),
             "planned": self.planned,
@@ -189,11 +236,13 @@ class SweepReport(Report, kw_only=True):
             **self.counts(),
             "requests": [],
             "assumptions": [],
+            "prices": [],
             **self.tables(),
-            "findings": [
-                {**first.json(), "preventable": first.is_preventable, "also": [run.json() for run in others]}
-                for first, *others in self.causes()
+            "untried": [
+                {"runs": count, "option": option, "what": words} for words, option, count in self.untried
             ],
+            "findings": _json(self.causes(*(_CONSEQUENCES if self.strict else _FINDINGS))),
+            "unpreventable": _json(no_client),
             "others": [
                 run.json() for run in self.runs if run.result in (SweepResult.NOTICED, SweepResult.NOT_SENT)
             ],
@@ -204,28 +253,40 @@ class SweepReport(Report, kw_only=True):
         if self.problem:
             yield f"not swept: {self.problem}"
             return
-        for number, (first, *others) in enumerate(self.causes(), 1):
-            if first.is_preventable:
-                yield f"{number}. {first.title}, and the program did not notice it."
-            else:
-                yield f"{number}. {first.title}. No client can prevent this. {_NOTICE}"
-            yield from (f"   {words}" for words in first.violations)
-            if others:
-                yield from _same([f"{run.id} {run.trouble}" if run.id else run.trouble for run in others])
-            if first.source:
-                yield f"   sent by {first.source}"
-            yield from (f"   {line}" for line in files_of(first.file, first.page))
+        findings = self.causes(*_FINDINGS)
+        for number, group in enumerate(findings, 1):
+            yield f"{number}. {group[0].title}, {_NOTICED[group[0].result]}."
+            yield from _group(group)
+        if groups := self.causes(SweepResult.NOT_PREVENTABLE):
+            status = "" if self.strict else ". This list does not change the exit status (--strict)"
+            yield f"No client can prevent these consequences{status}:"
+            for number, group in enumerate(groups, len(findings) + 1):
+                yield f"{number}. {group[0].title}. Cannot be prevented; can be noticed by {group[0].notice}."
+                yield from _group(group)
         counted = ", ".join(f"{count} {result}" for result, count in self.counts().items() if count)
         count = len(self.runs)
         yield f"{plural(count, 'run')}: {counted or 'nothing to try'}."
-        if count < self.planned:
-            yield f"{self.planned - count} more were not tried."
-        if self.deeper:
-            yield f"--depth 2 adds {plural(self.deeper, 'run')}: a second fault on recovery requests."
+        if hung := [run.title for run in self.runs if run.result is SweepResult.NOTICED and run.is_timeout]:
+            yield f"Timed out (--timeout), which counts as noticed: {complaint(hung, _NAMED)}"
+        yield from self.not_tried(self._left())
         if self.refused:
             yield f"Refused without any fault: {complaint(self.refused, _NAMED)}"
         if self.unsteady:
-            yield "Two runs without faults sent different requests, so the records are not compared."
+            yield (
+                f"Two runs without faults sent different requests ({self.unsteady}), so the records are not "
+                "compared. Let your program send the same requests in each run: seed its random numbers, and "
+                "begin without data of an earlier run."
+            )
+
+    def _left(self) -> Iterator[tuple[str, str, int]]:
+        """Yield the runs that the sweep did not make, each with the option that makes them."""
+        yield from self.untried
+        yield "a second fault on recovery requests", "--depth 2", self.deeper
+        yield (
+            "the runs after the first finding",
+            "without --stop-at-first",
+            max(self.planned - len(self.runs), 0),
+        )
 
     def text(self) -> list[str]:
         """Return the report as text: the tables, and the lines below them."""
@@ -233,6 +294,28 @@ class SweepReport(Report, kw_only=True):
 
         tables = self.tables()
         return [*in_lines(tables), "", *self.lines()] if tables else list(self.lines())
+
+
+#: The end of a finding's first line, by result.
+_NOTICED = {
+    SweepResult.WRONG: "and the program did not notice it",
+    SweepResult.LATE: "and the program noticed it late",
+}
+
+
+def _json(groups: Sequence[Sequence[Run]]) -> list[dict[str, object]]:
+    return [{**first.json(), "also": [run.json() for run in others]} for first, *others in groups]
+
+
+def _group(runs: Sequence[Run]) -> Iterator[str]:
+    """Yield the lines of a group of runs, without its first line."""
+    first, *others = runs
+    yield from (f"   {words}" for words in first.violations)
+    if others:
+        yield from _same([f"{run.id} {run.trouble}" if run.id else run.trouble for run in others])
+    if first.source:
+        yield f"   sent by {first.source}"
+    yield from (f"   {line}" for line in files_of(first.file, first.page))
 
 
 def _same(titles: Sequence[str]) -> Iterator[str]:

@@ -8,23 +8,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reseller_sandbox import refusals
 from reseller_sandbox.control.journal import RequestRecord
-from reseller_sandbox.refusals import Category, Refused
-from reseller_sandbox.registry.assumptions import alternative_values, spelt
+from reseller_sandbox.refusals import Category, Refused, Rule
+from reseller_sandbox.registry.assumptions import alternative_values, public_name, spelt
 from reseller_sandbox.registry.contract import ApiOperation
 from reseller_sandbox.registry.model import Purpose
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
+from reseller_sandbox.tools.defaults import STALE
 from reseller_sandbox.tools.invariants import Expected
 from reseller_sandbox.values import money
 from reseller_sandbox.values.matching import NO_OPERATION
+from reseller_sandbox.values.names import suffixes
 from reseller_sandbox.values.text_checks import nearest
 
 #: Names of the fault rules of a run: for the trouble, for the second fault, and for the trigger of a third
@@ -36,6 +42,12 @@ _BLANK = re.compile(r"\{\{.*?\}\}")
 
 #: By default, the outcome must be the same as without trouble.
 _SAME = Expected()
+
+#: After an action of a third party, the requests of the program must have their effects.
+_ASKED = Expected(same=False, asked=True)
+
+#: The assumption with which the registry can refuse a registration that it has not processed.
+_PROCESSING = {public_name("order_processing"): 86400}
 
 #: Categories of errors after which a retry of the same request can succeed.
 _PASSING = {Category.INTERNAL, Category.LIMIT}
@@ -66,15 +78,52 @@ FAULTS: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "stale-read": ({"kind": "stale"}, "before"),
 }
 
+#: The kind of the run with prices whose sums are not exact in binary floating point.
+PRICES = "prices"
+
+#: The prices of that run. For example, ``4.35 + 8.70`` is ``13.049999999999999`` and ``int(4.35 * 100)`` is
+#: ``434`` in binary floating point.
+_PRICES = {
+    "registration": "4.35",
+    "renewal": "8.70",
+    "transfer": "4.35",
+    "restore": "17.40",
+    "privacy": "1.15",
+    "owner_change": "0.29",
+}
+
+#: Kinds of trouble that a sweep tries by default.
+DEFAULT = (PRICES, *FAULTS)
+
 #: Kinds of trouble that a sweep tries only if the user names them.
 ASSUMPTIONS, EXTERNAL_CHANGES, TIME = "assumptions", "external-changes", "time"
 EXTRA = (ASSUMPTIONS, EXTERNAL_CHANGES, TIME)
 
+#: What a sweep leaves out without these kinds. Each kind is also an option of the command.
+WORDS: Mapping[str, str] = {
+    ASSUMPTIONS: "other values of the assumptions that answers depend on",
+    EXTERNAL_CHANGES: "actions of third parties between two requests",
+    TIME: "midnight, or an expiry, between two requests",
+}
+
 #: Kinds of second faults. Every other kind has the same consequences as one of these.
 _ON_RECOVERY = ("lost-request", "lost-answer", "stale-read")
 
-#: Kinds of trouble whose consequences no client can prevent.
-UNPREVENTABLE = frozenset({"twice"})
+#: How a client can notice a trouble whose consequences it cannot prevent.
+_NOTICE_TWICE = "reading the record, or the ledger, after the request"
+_NOTICE_PRICE = "comparing the balance, or the ledger, before and after the request"
+
+#: Rules of refusals that say that the request has nothing left to do. A program can take such a refusal for
+#: success.
+_DONE_ALREADY = {
+    refusals.SWITCHED_ALREADY,
+    refusals.ALREADY_YOURS,
+    refusals.TRANSFER_PENDING,
+    refusals.NO_TRANSFER,
+    refusals.HOST_EXISTS,
+    refusals.HANDLE_TAKEN,
+    refusals.MAIL_TAKEN,
+}
 
 _READ_FIRST = (
     "The request took effect, although its answer did not arrive. Before you send it again, read the record, "
@@ -93,9 +142,11 @@ REMEDIES: Mapping[str, str] = {
     **dict.fromkeys(("lost-answer", "slow-answer", "server-error-after", "garbage"), _READ_FIRST),
     **dict.fromkeys(("lost-request", "server-error", "outage", "rate-limited"), _TRY_SECOND),
     **dict.fromkeys((EXTERNAL_CHANGES, TIME), _READ_SECOND),
+    PRICES: "Compute amounts of money with decimals or in whole cents, never with binary floating point.",
     "twice": "A proxy repeated the request, and no client can prevent that. Read the record or the ledger "
     "after the request, and report what you did not order.",
-    "error": "The API refused the request. Check the status and the error of each answer, and report it.",
+    "error": "The API refused the request. Check the status and the error of each answer. If a request is "
+    "refused, exit with an error, or leave the order out of the list of orders that you report.",
     "stale-read": "The answer showed an earlier state. If the request before succeeded, rely on its answer.",
     ASSUMPTIONS: "The documentation leaves this open. Accept each of the values, or stop at a value that you "
     "do not expect.",
@@ -108,17 +159,17 @@ _MARGIN, _EVENTS = 1, 5
 def kinds_named(text: str) -> tuple[str, ...]:
     """Return the kinds of trouble in a list such as ``all,-twice``. Raise ``BadSetting`` for an unknown kind.
 
-    ``all`` means all ``FAULTS``. If a list only excludes kinds, ``all`` is implied.
+    ``all`` means all ``DEFAULT`` kinds. If a list only excludes kinds, ``all`` is implied.
     """
     words = text.replace(",", " ").split()
-    chosen: dict[str, None] = dict.fromkeys(FAULTS if all(word.startswith("-") for word in words) else ())
+    chosen: dict[str, None] = dict.fromkeys(DEFAULT if all(word.startswith("-") for word in words) else ())
+    known = (*DEFAULT, *EXTRA, "all")
     for word in words:
         kind = word.removeprefix("-")
-        if kind not in (*FAULTS, *EXTRA, "all"):
-            known = (*FAULTS, *EXTRA, "all")
+        if kind not in known:
             hint = nearest(kind, known) or f"; the kinds are {', '.join(known)}"
             raise BadSetting(f"unknown kind {kind!r}{hint}")
-        for each in FAULTS if kind == "all" else (kind,):
+        for each in DEFAULT if kind == "all" else (kind,):
             if word.startswith("-"):
                 chosen.pop(each, None)
             else:
@@ -176,7 +227,8 @@ class Trouble(Struct, frozen=True, kw_only=True):
     """The trouble of one run, such as a fault: its ``kind``, its ``detail``, and the affected ``request``.
 
     ``arm`` prepares the world, and ``assume`` are its assumptions. ``expected`` says how the outcome may
-    differ from that without trouble. The run begins at ``start``, and during the run the clock advances by
+    differ from that without trouble. If no client can prevent the consequences, ``notice`` says how a client
+    can notice them. The run begins at ``start``, and during the run the clock advances by
     ``passes`` seconds. ``recovery`` is a second fault of the same run.
     """
 
@@ -186,6 +238,7 @@ class Trouble(Struct, frozen=True, kw_only=True):
     arm: Arm = lambda _: None
     assume: Mapping[str, Any] = field(default_factory=dict)
     expected: Expected = _SAME
+    notice: str = ""
     start: datetime | None = None
     passes: int = 0
     recovery: Trouble | None = None
@@ -230,41 +283,56 @@ class Trouble(Struct, frozen=True, kw_only=True):
         )
 
 
-def numbered(records: Iterable[RequestRecord], known: Iterable[str]) -> list[SweptRequest]:
-    """Return the requests that call an operation in ``known``, each with its ``nth`` and its ``position``."""
+def numbered(
+    records: Iterable[RequestRecord], known: Iterable[str], stale: float = STALE
+) -> list[SweptRequest]:
+    """Return the requests that call an operation in ``known``, each with its ``nth`` and its ``position``.
+
+    ``stale`` is the maximum age of a stale answer in seconds.
+    """
     operations = frozenset(known)
     requests: list[SweptRequest] = []
-    changed = False
+    changed = datetime.min.replace(tzinfo=UTC)
     for position, record in enumerate(records, 1):
         if record.operation in operations:
             earlier = (other.record for other in requests if other.operation == record.operation)
             domain = set(record.domains[:1])
             similar = sum(domain <= set(other.domains) for other in earlier)
-            stale = changed and not record.changes and record.method == "GET"
-            requests.append(SweptRequest(record, 1 + similar, position, stale))
-            changed = changed or bool(record.changes)
+            is_soon = (record.at - changed).total_seconds() <= stale
+            can_be_stale = is_soon and not record.changes and record.method == "GET"
+            requests.append(SweptRequest(record, 1 + similar, position, can_be_stale))
+            changed = record.at if record.changes else changed
     return requests
 
 
 def of_request(
-    request: SweptRequest, operation: ApiOperation, kinds: Sequence[str], slow: float
+    request: SweptRequest,
+    operation: ApiOperation,
+    kinds: Sequence[str],
+    parameters: Mapping[str, Mapping[str, object]],
 ) -> Iterator[Trouble]:
     """Yield a trouble on ``request`` for each of these ``kinds``.
 
-    ``slow`` is the delay of a slow answer in seconds.
+    ``parameters`` are those of the fault rule, for some kinds.
     """
     for kind in kinds:
         if kind == "error":
             for error, rules in operation.errors.items():
-                expected = Expected(same=all(each.category in _PASSING for each in rules))
+                passes = all(each.category in _PASSING for each in rules)
+                is_left = not all(_is_done_already(operation, each) for each in rules)
+                expected = Expected(same=passes, asked=not passes and is_left)
                 yield _fault(request, kind, _BLANK.sub("…", error), {"error": error}, expected)
         elif kind in ("server-error", "server-error-after"):
             for status, answer in _STATUSES.items():
                 yield _fault(request, kind, status, answer)
-        elif kind == "slow-answer":
-            yield _fault(request, kind, "", {"seconds": slow})
         elif kind in FAULTS and (kind != "stale-read" or request.can_be_stale):
-            yield _fault(request, kind)
+            yield _fault(request, kind, "", parameters.get(kind))
+
+
+def _is_done_already(operation: ApiOperation, rule: Rule) -> bool:
+    """Whether a refusal says that an operation has nothing left to do, such as to delete a missing record."""
+    is_missing = operation.method == "DELETE" and rule.category is Category.NOT_FOUND
+    return is_missing or rule in _DONE_ALREADY
 
 
 def _fault(
@@ -283,7 +351,14 @@ def _fault(
     def arm(world: Sandbox) -> None:
         world.faults.add(name=name, **at, **common, **(rule or {}))
 
-    return Trouble(kind=kind, detail=detail, request=request, arm=arm, expected=expected)
+    return Trouble(
+        kind=kind,
+        detail=detail,
+        request=request,
+        arm=arm,
+        expected=expected,
+        notice=_NOTICE_TWICE if kind == "twice" else "",
+    )
 
 
 def _at(request: SweptRequest, phase: str) -> dict[str, Any]:
@@ -291,75 +366,167 @@ def _at(request: SweptRequest, phase: str) -> dict[str, Any]:
     return {"match": request.match, "when": when}
 
 
+def family_of(trouble: Trouble) -> object:
+    """Return a value that is equal for faults that can lead to the same recovery.
+
+    Such faults strike one request in one phase. The processes that share a sweep do not divide them.
+    """
+    if trouble.kind not in FAULTS or trouble.request is None:
+        return None
+    return trouble.request.key, FAULTS[trouble.kind][1]
+
+
 def pairs(
-    runs: Iterable[tuple[Trouble, Sequence[SweptRequest]]],
+    runs: Iterable[tuple[int, Trouble, Sequence[SweptRequest]]],
     baseline: Sequence[SweptRequest],
     only: Callable[[str], bool],
-) -> Iterator[Trouble]:
+    parameters: Mapping[str, Mapping[str, object]],
+) -> Iterator[tuple[int, Trouble]]:
     """Yield each fault, combined with a second fault on a request that the first fault causes.
 
-    ``runs`` are the troubles of earlier runs, each with the requests of the run. A *recovery request* is a
-    request that the ``baseline`` run does not send. If several faults on one request lead to the same
-    recovery, only the first of them is used.
+    ``runs`` are the troubles of earlier runs, each with its number and with the requests of the run. Each
+    combination has the number of its first fault. A *recovery request* is a request that the ``baseline`` run
+    does not send. If several faults on one request lead to the same recovery, only the first of them is used.
     """
     usual, seen = {request.key for request in baseline}, set[object]()
-    for trouble, requests in runs:
-        if trouble.kind not in FAULTS or trouble.request is None:
+    for number, trouble, requests in runs:
+        if (family := family_of(trouble)) is None:
             continue
         recovery = [request for request in requests if request.key not in usual and only(request.operation)]
-        phase = FAULTS[trouble.kind][1]
-        family = (trouble.request.key, phase, tuple(request.key for request in recovery))
-        if family in seen:
+        if (family, tuple(request.key for request in recovery)) in seen:
             continue
-        seen.add(family)
+        seen.add((family, tuple(request.key for request in recovery)))
         for request in recovery:
             for kind in _ON_RECOVERY:
                 if kind != "stale-read" or request.can_be_stale:
-                    yield replace(trouble, recovery=_fault(request, kind, name=_SECOND))
+                    second = _fault(request, kind, "", parameters.get(kind), name=_SECOND)
+                    yield number, replace(trouble, recovery=second)
+
+
+#: An action of a third party. It gets a world, or an object whose resources schedule their actions.
+_Act = Callable[[Any], object]
 
 
 def external_changes(
-    requests: Sequence[SweptRequest], operations: Mapping[str, ApiOperation]
+    requests: Sequence[SweptRequest], operations: Mapping[str, ApiOperation], world: Sandbox
 ) -> Iterator[Trouble]:
-    """Yield troubles in which a third party changes something, such as a price, right before a paid order."""
+    """Yield troubles in which a third party changes something, such as a price, right before a request.
+
+    ``world`` is the world at the end of a run without trouble. Actions that are impossible at that point of
+    the run are left out.
+    """
+    registered: set[str] = set()
     for at, request in enumerate(requests):
-        record = request.record
-        order = operations[record.operation].orders if record.charged > 0 else None
-        if order is None:
-            continue
+        record, operation = request.record, operations[request.operation]
         before = requests[at - 1] if at else None
-        plays: dict[str, tuple[str, tuple[Any, ...], dict[str, Any], Expected]] = {
-            "balance": ("adjust_balance", (record.account,), {"to": 0}, Expected(same=False))
-        }
-        if len(record.domains) == 1:
-            price = money.write(record.charged * 2)
-            prices = {"registration": price, "renewal": price, "transfer": price}
-            priced = Expected(same=False, priced=True)
-            plays["price"] = ("set_premium", record.domains, prices, priced)
-            if order is Purpose.REGISTRATION:
-                plays["taken"] = ("register", record.domains, {}, Expected(same=False))
-        for detail, (action, args, options, expected) in plays.items():
-            arm = _third_party_action(before, action, args, options)
-            yield Trouble(kind=EXTERNAL_CHANGES, detail=detail, request=request, arm=arm, expected=expected)
+        for detail, act, expected, notice in _plays(record, operation):
+            if _is_possible(world, record, act):
+                yield Trouble(
+                    kind=EXTERNAL_CHANGES,
+                    detail=detail,
+                    request=request,
+                    arm=_third_party_action(before, act),
+                    expected=expected,
+                    notice=notice,
+                )
+        for name in registered.intersection(record.domains):
+            yield Trouble(
+                kind=EXTERNAL_CHANGES,
+                detail="registration refused",
+                request=request,
+                arm=_third_party_action(before, partial(_act_on, "refuse_registration", name)),
+                expected=_ASKED,
+                assume=_PROCESSING,
+            )
+        if operation.orders is Purpose.REGISTRATION and record.charged > 0:
+            registered.update(record.domains)
 
 
-def _third_party_action(
-    before: SweptRequest | None, action: str, args: tuple[Any, ...], options: Mapping[str, Any]
-) -> Arm:
+def _plays(record: RequestRecord, operation: ApiOperation) -> Iterator[tuple[str, _Act, Expected, str]]:
+    """Yield the actions of third parties that can matter to a request: name, action, expectation, notice."""
+    is_paid = operation.orders is not None and record.charged > 0
+    if is_paid:
+        yield "balance", lambda world: world.accounts.set_balance(record.account, 0), _ASKED, ""
+    if len(record.domains) != 1:
+        return
+    [name] = record.domains
+    if is_paid:
+        twice = money.write(record.charged * 2)
+        prices = dict.fromkeys(("registration", "renewal", "transfer"), twice)
+        priced = Expected(same=False, asked=True, priced=True)
+        if operation.price:
+            yield "price", lambda world: world.simulate.set_premium(name, **prices), priced, ""
+        else:
+            yield "price", lambda world: _set_prices(world, name, prices), priced, _NOTICE_PRICE
+    for action, words in _DETAILS.items():
+        if action != "register" or not operation.reads:
+            yield words, partial(_act_on, action, name), _ASKED, ""
+
+
+#: The actions of third parties on a name, with their words in a report.
+_DETAILS = {
+    "register": "taken",
+    "hold": "held by the registry",
+    "drop": "deleted",
+    "reject_transfer": "transfer rejected",
+    "cancel_transfer": "transfer cancelled",
+}
+
+
+def _act_on(action: str, name: str, world: Any) -> None:
+    getattr(world.simulate, action)(name)
+
+
+def _set_prices(world: Any, name: str, prices: Mapping[str, str]) -> None:
+    """Change the prices of the zone of a name."""
+    for suffix in suffixes(name):
+        with suppress(Refused):
+            world.simulate.set_prices(suffix, **prices)
+            return
+
+
+def _is_possible(world: Sandbox, record: RequestRecord, act: _Act) -> bool:
+    """Whether a third party can act before a request of the run in ``world``."""
+    with world.fork(point=f"before:{record.id}") as earlier:
+        try:
+            act(earlier)
+        except Refused as refused:
+            if is_impossible(refused):
+                return False
+            raise
+    return True
+
+
+def _third_party_action(before: SweptRequest | None, act: _Act) -> Arm:
     """Return a function that makes a third party act in a world during a run.
 
     The action happens right after the request ``before``, or immediately if ``before`` is None.
     """
 
     def arm(world: Sandbox) -> None:
-        simulate = world.simulate
-        if before is not None:
-            # A fault triggers the action. Its delay of 0 s has no other effect.
-            world.faults.add("latency", name=_TRIGGER, seconds=0, **_at(before, "after"))
-            simulate = simulate.when(after={"fault": _TRIGGER})
-        getattr(simulate, action)(*args, **options)
+        if before is None:
+            act(world)
+            return
+        # A fault triggers the action. Its delay of 0 s has no other effect.
+        world.faults.add("latency", name=_TRIGGER, seconds=0, **_at(before, "after"))
+        later: Any = {"after": {"fault": _TRIGGER}}
+        act(SimpleNamespace(simulate=world.simulate.when(**later), accounts=world.accounts.when(**later)))
 
     return arm
+
+
+def of_prices(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
+    """Yield a trouble in which the zones of the paid names have prices with inexact sums in floats."""
+    names = dict.fromkeys(name for request in requests for name in request.record.domains)
+    if not any(request.record.charged for request in requests):
+        return
+
+    def arm(world: Sandbox) -> None:
+        for name in names:
+            _set_prices(world, name, _PRICES)
+
+    numbers = f"{_PRICES['registration']}, {_PRICES['renewal']}, …"
+    yield Trouble(kind=PRICES, detail=numbers, arm=arm, expected=Expected(sums_only=True))
 
 
 def of_time(requests: Sequence[SweptRequest], prepared: Sandbox) -> Iterator[Trouble]:
@@ -397,7 +564,7 @@ def of_assumptions(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
     outcome must be the same as with an immediate order.
     """
     alternatives = alternative_values()
-    rested: dict[str, Any] = {}
+    rested: dict[str, object] = {}
     for request in requests:
         rested |= request.record.assumptions
     for name, value in rested.items():

@@ -74,7 +74,7 @@ def test_a_name_taken_by_another_registrar_is_reported(
 
 
 def test_an_order_without_funds_is_postponed(registrar: Registrar, reseller_sandbox: Sandbox) -> None:
-    reseller_sandbox.simulate.adjust_balance("main", to="5.00")
+    reseller_sandbox.accounts.set_balance("main", "5.00")
     assert orders.register(registrar, "new-shop.com") is Outcome.POSTPONED
     assert registrar.balance() == Decimal("5.00")
 

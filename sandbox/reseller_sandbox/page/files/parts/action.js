@@ -4,7 +4,7 @@ import { given, onward } from "./address.js";
 import { ask, operations, written } from "./api.js";
 import { Copies } from "./copies.js";
 import { dialog } from "./dialog.js";
-import { fields, plain, values } from "./form.js";
+import { fields, Lists, plain, values } from "./form.js";
 import { Component, html } from "./html.js";
 import { PAUSE } from "./limits.js";
 import { notice, report } from "./notices.js";
@@ -16,8 +16,9 @@ const offered = new Set();
  * A button for an operation with the arguments `args`, an object or a function.
  *
  * `where` is the address of another world. With `asks`, a list of parameters or true for all, the button opens a form,
- * whose button is `sends`. From the response, `says` returns the notice, `leads` the next address of the page, and
- * `undo` the operation and the arguments that reverse the action. Then `then` is called.
+ * whose button is `sends`. From the response, `says` returns the notice, `shows` a button for the notice (a label and a
+ * function), `leads` the next address of the page, and `undo` the operation and the arguments that reverse the action.
+ * `then` is called before the notice is shown.
  */
 export class Action extends Component {
   state = { isBusy: false };
@@ -52,13 +53,13 @@ export class Action extends Component {
 }
 
 /** Carry out an action, and show its result. @param {Record<string, any>} action */
-export async function carryOut({ operation, args, where, then, leads, says, undo, label }) {
+export async function carryOut({ operation, args, where, then, leads, says, shows, undo, label }) {
   const lead = onward();
   const answer = await ask(operation, args, where);
   const back = undo?.(answer);
-  notice(says ? says(answer) : `${label}: done.`, "", "", back && ["Undo", () => carryOut({ ...back, where }).catch(report)]);
   await then?.(answer);
   if (leads) lead(leads(answer));
+  notice(says ? says(answer) : `${label}: done.`, "", "", back ? ["Undo", () => carryOut({ ...back, where }).catch(report)] : shows?.(answer));
 }
 
 /** A control that stays as the user set it until the view shows the result. */
@@ -80,6 +81,7 @@ export class Wish extends Component {
  * Open an operation's form, with the same call as code.
  *
  * `parameters` replace those of the operation. `packs` makes the operation's arguments from the values of the form.
+ * `more` opens a longer form with these values. `lists` are suggestions for fields.
  */
 export const sheet = (action) => dialog(action.label, (close) => html`<${Sheet} ...${action} close=${close} />`);
 
@@ -121,7 +123,13 @@ class Sheet extends Component {
     }
   };
 
-  render({ label, operation, args: initial, close }, { copies, problem, isBusy }) {
+  more = () => {
+    const chosen = values(this.form);
+    this.props.close();
+    this.props.more(chosen);
+  };
+
+  render({ label, operation, args: initial, lists, more, close }, { copies, problem, isBusy }) {
     return html`<form onInput=${this.follow} onSubmit=${this.submit} ref=${(form) => (this.form = form)}>
       <h2>${label}</h2>
       ${operations[operation].about.split("\n\n").map((part) => html`<p class="about">${plain(part)}</p>`)}
@@ -130,7 +138,9 @@ class Sheet extends Component {
       ${copies && html`<${Copies} of=${copies} />`}
       <div class="last">${problem && html`<${Problem} of=${problem} />`}
         <p class="buttons"><button class="do first" type="submit" disabled=${isBusy}>${label}</button>
+          ${more && html`<button type="button" onClick=${this.more}>More…</button>`}
           <button type="button" onClick=${close}>Cancel</button></p></div>
+      ${lists && html`<${Lists} of=${lists} />`}
     </form>`;
   }
 }

@@ -34,6 +34,7 @@ class Refusal extends Error {
 }
 
 const fail = () => {
+  dispatchEvent(new CustomEvent("unreachable")); // the page tries to reach the server again, and says so
   throw new Refusal({ message: "The server does not answer.", remedy: "Check that the server runs, and try again." });
 };
 

@@ -6,7 +6,8 @@ import { html } from "./html.js";
 import { DRAWN } from "./limits.js";
 import { span } from "./words.js";
 
-const [LEFT, RIGHT, ROW, DOT] = [70, 970, 30, 3.5];
+const [RIGHT, ROW, DOT, LETTER] = [970, 30, 3.5, 7];
+const LONGEST = 24; // letters of a name
 const LONG = 36e5; // milliseconds between two requests that the graph shows as an advance of the clock
 
 /** Return the lines, the present one first, each with its last requests before an event. */
@@ -14,7 +15,7 @@ export async function linesOf(world, branches, before) {
   const points = ["", ...branches.map(({ name }) => `branch:${name}`).reverse()];
   const lines = await Promise.all(points.map(async (at) => {
     const [{ events, matching }, { now }] = await Promise.all([
-      ask("events.find", { kind: "request", before, limit: DRAWN }, { world, at }), ask("clock.show", {}, { world, at })]);
+      ask("events.list", { kind: "request", before, limit: DRAWN }, { world, at }), ask("clock.show", {}, { world, at })]);
     const begin = matching - events.length;
     return { point: at, begin, requests: events.map((event, place) => request(event, begin + place + 1)), end: before ? undefined : now };
   }));
@@ -39,17 +40,32 @@ function forked({ requests }, above) {
 export function Graph({ address, lines }) {
   const begin = Math.min(...lines.map((line) => line.begin));
   const count = Math.max(1, ...lines.map((line) => line.begin + line.requests.length - begin));
-  const x = (place) => LEFT + ((RIGHT - LEFT) * (place - begin)) / count;
+  const names = lines.map(({ point }) => point.replace("branch:", "") || "present");
+  const left = Math.max(70, LETTER * Math.min(LONGEST, Math.max(...names.map((name) => name.length))) + 14);
+  const x = (place) => left + ((RIGHT - left) * (place - begin)) / count;
   const y = (row) => 20 + ROW * row;
   const leads = (line, id) => write({ ...address, at: line.point || `after:${id}` });
   return html`<svg class="branches" viewBox="0 0 ${RIGHT + 90} ${y(lines.length - 1) + 16}" role="group" aria-label="The history of this world and its branches">
     ${lines.map((line, row) => html`<g class=${line.point ? "" : "present"}>
       <path d=${way(line, row, x, y, begin)} />
-      ${advances(line).map(([from, to, words]) => html`<g class="advance"><path d="M ${x(from) + 5} ${y(row)} H ${Math.max(x(from) + 9, x(to) - 5)}"><title>The clock moves by ${words}</title></path>
-        <text x=${(x(from) + x(to)) / 2} y=${y(row) - 7}>${words}</text></g>`)}
-      <text x="0" y=${y(row) + 4}>${line.point.replace("branch:", "") || "present"}</text>
+      ${labelled(advances(line), x).map(([from, to, words, isShown]) => html`<g class="advance"><path d="M ${x(from) + 5} ${y(row)} H ${Math.max(x(from) + 9, x(to) - 5)}"><title>The clock moves by ${words}</title></path>
+        ${isShown && html`<text x=${(x(from) + x(to)) / 2} y=${y(row) - 7}>${words}</text>`}</g>`)}
+      <text x="0" y=${y(row) + 4}>${shortened(names[row])}<title>${names[row]}</title></text>
       ${line.own.map(({ id, place, words, isBad }) => html`<a href=${leads(line, id)} aria-label=${words}>
         <circle class="${isBad ? "refused" : ""} ${address.at === `after:${id}` ? "chosen" : ""}" cx=${x(place)} cy=${y(row)} r=${DOT} /><title>${words}</title></a>`)}</g>`)}</svg>`;
+}
+
+const shortened = (name) => (name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name);
+
+// Whether there is room for the label of an advance, behind the label before it.
+function labelled(all, x) {
+  let end = 0;
+  return all.map(([from, to, words]) => {
+    const [middle, half] = [(x(from) + x(to)) / 2, (LETTER * words.length) / 2];
+    const isShown = middle - half > end;
+    if (isShown) end = middle + half;
+    return [from, to, words, isShown];
+  });
 }
 
 function advances({ own, requests, end }) {

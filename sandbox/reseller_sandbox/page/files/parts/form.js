@@ -33,7 +33,8 @@ function field(parameter, initial, above) {
     return html`<fieldset key=${path.join()}><legend>${parameter.name}</legend>${about}${parts(shape).map((part) => field(part, initial?.[part.name], path))}</fieldset>`;
   }
   const props = { "data-path": JSON.stringify(path), ...parameter.more };
-  const isSwitch = alternatives(shape).every(({ type }) => type === "boolean");
+  // A checkbox cannot leave a value out, so a switch that is not off by default gets a list.
+  const isSwitch = isBoolean(shape) && !parameter.default && parameter.default !== null;
   return html`<label key=${path.join()} class="field">
     <span class="name">${isSwitch && html`<input type="checkbox" defaultChecked=${Boolean(initial)} ...${props} /> `}${parameter.name}${parameter.required && html`<i title="required">*</i>`}</span>
     ${!isSwitch && control(shape, initial, parameter.required, props)}${about}</label>`;
@@ -42,17 +43,21 @@ function field(parameter, initial, above) {
 export const parts = ({ properties, required = [] }) => Object.entries(properties)
   .map(([name, shape]) => ({ name, shape, about: shape.description, required: required.includes(name), more: shape.more }));
 
+/** Suggestions of fields, each list by its id. */
+export const Lists = ({ of: all }) => Object.entries(all).map(([id, words]) => html`<datalist id=${id}>${words.map((word) => html`<option value=${word} />`)}</datalist>`);
+
 /** Return a text of a declaration without markup, in one line. */
 export const plain = (words) => words.replaceAll("`", "").replace(/\s+/g, " ");
 
 function control(shape, initial, required, props) {
   const sorts = alternatives(shape);
   const choices = sorts.flatMap((schema) => schema.enum ?? ("const" in schema ? [schema.const] : []));
-  if (choices.length && sorts.every((schema) => schema.enum || "const" in schema)) {
-    return html`<select required=${required} ...${props}>${!required && html`<option value="">–</option>`}
+  if (isBoolean(shape)) choices.push(true, false);
+  if (choices.length && (isBoolean(shape) || sorts.every((schema) => schema.enum || "const" in schema))) {
+    return html`<select required=${required} ...${props} data-json=${isBoolean(shape) || undefined}>${!required && html`<option value="">–</option>`}
       ${choices.map((word) => html`<option value=${String(word)} selected=${word === initial}>${String(word)}</option>`)}</select>`;
   }
-  const types = sorts.flatMap((schema) => schema.type ?? (schema.anyOf ? [] : ["object", "string"]));
+  const types = sorts.flatMap((schema) => schema.type ?? schema.anyOf?.flatMap(({ type }) => type ?? []) ?? ["object", "string"]);
   const [isText, isList, isObject] = ["string", "array", "object"].map((type) => types.includes(type));
   const text = typeof initial === "string" ? initial : JSON.stringify(initial ?? undefined);
   const common = { ...props, defaultValue: text ?? "", autocomplete: "off", spellcheck: false, required,
@@ -69,6 +74,8 @@ export function valueOf(input) {
   if (!text) return undefined;
   return "json" in input.dataset ? parsed(text) : text; // the resource reports an invalid value
 }
+
+const isBoolean = (shape) => alternatives(shape).every(({ type }) => type === "boolean");
 
 function alternatives(shape) {
   return shape.oneOf ? shape.oneOf.flatMap(alternatives) : [shape];

@@ -13,6 +13,9 @@ export const [OF_NAME, PREVIEWED, SUGGESTED] = [100, 200, 20];
 // Requests that are searched for assumptions, and for names that clients have checked.
 export const SEARCHED = 100;
 
+// Milliseconds after the last key until a search begins.
+export const TYPED = 250;
+
 // Milliseconds: a batch of events, a view's pause between updates and its longest, a look at other worlds, a notice.
 export const [BATCH, PAUSE, LONGEST_PAUSE, WATCH, NOTICE] = [100, 300, 2000, 3000, 6000];
 

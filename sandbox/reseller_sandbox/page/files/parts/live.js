@@ -45,11 +45,12 @@ class Stream {
     this.channel = new BroadcastChannel(`events of ${root.pathname} ${world}`);
     this.channel.onmessage = ({ data: [name, value] }) => this[name](value);
     document.addEventListener("visibilitychange", this.#turn);
+    addEventListener("unreachable", this.#notice);
     this.begun = this.#begin();
   }
 
   async #begin() {
-    const { events: [last] } = await ask("events.find", { limit: 1 }, { world: this.world });
+    const { events: [last] } = await ask("events.list", { limit: 1 }, { world: this.world });
     this.mark ??= last?.number ?? 0;
     this.#turn();
   }
@@ -98,18 +99,22 @@ class Stream {
       reported = missed;
     });
     source.addEventListener("begin", ({ data }) => this.#send("serves", JSON.parse(data).instance));
-    source.addEventListener("end", () => this.#again(1));
-    source.onerror = () => {
-      const pause = RETRIES[Math.min(this.#attempt++, RETRIES.length - 1)];
-      this.#send("lost", Date.now() + 1000 * pause);
-      this.#again(pause);
-    };
+    source.addEventListener("end", this.#again);
+    source.onerror = this.#again;
   }
 
-  #again(pause) {
-    this.source?.close();
+  // A request got no answer. A lost connection keeps the time of its next attempt, however many requests fail by then.
+  #notice = () => connection.isLost || this.#again();
+
+  // The server has ended the stream, or does not answer.
+  #again = () => {
+    if (!this.source) return; // another tab listens
+    const pause = RETRIES[Math.min(this.#attempt++, RETRIES.length - 1)];
+    this.#send("lost", Date.now() + 1000 * pause);
+    this.source.close();
+    clearTimeout(this.timer);
     this.timer = setTimeout(() => this.lead(), 1000 * pause);
-  }
+  };
 
   #flush = () => {
     this.bundle = undefined;
@@ -155,5 +160,6 @@ class Stream {
     clearTimeout(this.bundle);
     this.channel.close();
     document.removeEventListener("visibilitychange", this.#turn);
+    removeEventListener("unreachable", this.#notice);
   }
 }

@@ -1,4 +1,5 @@
 import { Action } from "./action.js";
+import { advance } from "./advance.js";
 import { answers } from "./answers.js";
 import { declared } from "./api.js";
 import { Picture } from "./lifecycle.js";
@@ -6,13 +7,13 @@ import { OF_NAME } from "./limits.js";
 import { Others } from "./others.js";
 import { Body, html, Items, Link, Pairs, Part, Scroll, Stage, Tag, Time } from "./pieces.js";
 import { View } from "./view.js";
-import { brief, day, distance, instant, money, moved, spaced } from "./words.js";
+import { brief, day, distance, instant, money, spaced } from "./words.js";
 
 export class Name extends View {
   async load({ subject: domain }) {
     const [record, { events }, { now, due }, { entries }, way] = await Promise.all([
       this.ask("names.get", { name: domain }).catch(unlessUnknown),
-      ...["events.find", "clock.due", "ledger.find"].map((operation) => this.ask(operation, { domain, limit: OF_NAME })),
+      ...["events.list", "clock.due", "ledger.list"].map((operation) => this.ask(operation, { domain, limit: OF_NAME })),
       declared("lifecycle.json"),
     ]);
     return { record, events, now, due, entries, way, responses: await answers(this.props.address, domain, record) };
@@ -31,8 +32,7 @@ export class Name extends View {
         ${record && record.ascii !== record.name && html`<code>${record.ascii}</code>`}
         <span class="quiet">${record ? `${record.account} · order ${record.order}` : "not registered"}</span>
         ${record?.due && html`<span>next change <b>${distance(now, record.due)}</b> <span class="quiet">${instant(record.due)}</span></span>
-          ${!at && html`<${Action} key=${record.due} label="Advance to then" operation="clock.advance" args=${{ to: record.due }}
-            says=${moved} />`}`}</div>
+          ${!at && html`<${Action} key=${record.due} label="Advance to then" ...${advance} args=${{ to: record.due }} />`}`}</div>
       <div class="name"><div>
         <${Part} title="Life"><${Scroll} label="The stages of a name"><${Picture} life=${way} stage=${stage} /><//><//>
         <${Part} title="Past and due events"><ol class="timeline">
@@ -65,7 +65,7 @@ function Details({ of: record, now }) {
     "Renewal price": `${record.renewal}${record.premium ? " (premium)" : ""}`,
     "Flags": spaced(record.flags.join(", ")) || "none",
     "Privacy": record.privacy ? "yes" : "no",
-    "Auth code": html`<code>${record.auth_code}</code>`,
+    "Auth code": html`<code>${record.auth_code}</code>${record.auth_code_expires && html` <span class="quiet">expires ${instant(record.auth_code_expires)}</span>`}`,
     "License": record.license,
     "Nameservers": record.nameservers.map((host) => html`<div>${host}</div>`),
     "Hosts": record.hosts.map(({ name: host, ips }) => html`<div>${host} <span class="quiet">${ips.join(", ")}</span></div>`),
@@ -78,11 +78,13 @@ function Details({ of: record, now }) {
 }
 
 function Past({ of: { kind, at, name, effect: { request, outcome, account }, registry_event: registered, parameters } }) {
-  const { note, charged } = registered ?? {};
+  const { note, charged, changes } = registered ?? {};
   return html`<li class=${kind}><${Time} at=${at} />${request ? html`<span><${Link} to="journal" of=${request}><span class="id">${request}</span> ${name}<//> <span class="quiet">${account}</span>
       ${outcome !== "ok" && html`<span class="bad"> ${outcome}</span>`}</span>`
-    : html`<span><b>${registered?.event ?? name}</b> ${charged && money(charged)}<small> ${note || (!registered && Object.keys(parameters).length > 0 && brief(parameters))}</small></span>`}</li>`;
+    : html`<span><b>${registered?.event ?? name}</b> ${charged && money(charged)}<small> ${note || altered(changes) || (!registered && Object.keys(parameters).length > 0 && brief(parameters))}</small></span>`}</li>`;
 }
+
+const altered = (changes = {}) => Object.entries(changes).map(([field, { before, after }]) => `${spaced(field)} ${brief(before)} → ${brief(after)}`).join(", ");
 
 const Due = ({ of: { at, event, charged, note }, now }) => html`<li class="coming"><${Time} at=${at} />
   <span><b>${event}</b> <span class="quiet">${distance(now, at)}</span> ${money(charged)}${note && html`<small> ${note}</small>`}</span></li>`;

@@ -1,12 +1,21 @@
+import { read } from "./address.js";
 import { html, render } from "./html.js";
 import { NOTICE } from "./limits.js";
 
 const corner = document.querySelector("page-notices");
 let shown = [];
 
-/** Show a notice. With a tone, or with an action (a label and a function), it stays until the user closes it. */
+const place = () => JSON.stringify(["view", "subject", "world"].map((key) => read()[key]));
+
+// A notice belongs to the place that it was shown at.
+addEventListener("hashchange", () => {
+  shown = shown.filter((one) => one.place === place());
+  draw();
+});
+
+/** Show a notice. With a tone, or with an action (a label and a function), it stays until the user closes it or leaves. */
 export function notice(text, more = "", tone = "", action = null) {
-  const one = { text, more, tone, action, id: performance.now() };
+  const one = { text, more, tone, action, id: performance.now(), place: place() };
   shown = [...shown, one].slice(-3);
   draw();
   if (!tone && !action) setTimeout(() => close(one), NOTICE);

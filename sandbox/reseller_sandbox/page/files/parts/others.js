@@ -1,4 +1,4 @@
-// Actions of third parties: strangers, other registrars, the registry. They happen at the time in the address, or now.
+// Actions of third parties: strangers, other registrars, the registry, the staff. They happen at the time in the address, or now.
 
 import { Action } from "./action.js";
 import { read } from "./address.js";
@@ -7,14 +7,18 @@ import { html } from "./html.js";
 import { spaced } from "./words.js";
 
 /** Return the ids of the actions on a domain, an account or a zone. */
-export const actionsOn = (subject) => Object.keys(operations).filter((id) => id.startsWith("simulate.") && operations[id].parameters[0].name === subject);
+export const actionsOn = (subject) => Object.keys(operations).filter((id) => {
+  const [first, ...others] = operations[id].parameters;
+  return first?.name === subject && others.some(({ name }) => name === "after"); // any action can wait for a request
+});
 
 const LABELS = {
   register: "A stranger registers it", drop: "Its holder drops it", request_transfer: "Another registrar wants it",
   approve_transfer: "Its holder approves the transfer", reject_transfer: "Its holder rejects the transfer",
   cancel_transfer: "The other registrar cancels", complete_transfer: "The transfer completes",
   hold: "The registry puts it on hold", release_hold: "The registry lifts its hold", release: "The registry releases it",
-  set_premium: "The registry sets premium prices",
+  refuse_registration: "The registry refuses the registration", expire_auth_code: "Its auth code expires",
+  change: "The staff changes it", renew: "The staff renews it", set_premium: "The registry sets premium prices",
 };
 
 /** Return the actions on a pending transfer. They follow from the registrar that is not in this world. */
@@ -23,9 +27,10 @@ export const onTransfer = ({ losing, gaining }) => [...(losing === "outside" ? [
 
 function possible(record) {
   if (!record || record.stage === "released") return ["register"];
-  if (record.account === "outside") return ["drop", "release"];
-  if (record.transfer?.status === "pending") return onTransfer(record.transfer);
-  return ["request_transfer", record.flags.includes("registry_hold") ? "release_hold" : "hold", "release"];
+  if (record.account === "outside") return ["drop", "release", "change", "expire_auth_code"];
+  if (["requested", "processing"].includes(record.stage)) return ["refuse_registration", "change"];
+  if (record.transfer?.status === "pending") return [...onTransfer(record.transfer), "change"];
+  return ["request_transfer", record.flags.includes("server_hold") ? "release_hold" : "hold", "release", "change", "renew", "expire_auth_code"];
 }
 
 /** The actions that are possible for a name. At a later time, its state can be any. */
@@ -35,15 +40,18 @@ export const Others = ({ domain, record }, { address: { when } }) =>
 export const Acts = ({ of: actions, subject }) => html`<ul class="plain tools">${actions.map((name) => html`<li key=${name}>
   <${Act} of="simulate.${name}" subject=${subject} label=${LABELS[name]} /></li>`)}</ul>`;
 
-/** A button for an action. Without its subject, or if it has other parameters than a name, it opens a form. */
+/** Actions on a name that have a use only with further parameters, so that their buttons open a form. */
+const ASKING = ["simulate.change", "simulate.renew", "simulate.refuse_registration", "simulate.set_premium"];
+
+/** A button for an action. Without its subject, or if it asks for other parameters, it opens a form. */
 export function Act({ of: id, subject, label = inWords(id) }) {
   const [{ name: key }, ...others] = operations[id].parameters;
   const asks = others.map(({ name }) => name).filter((name) => name !== "at" && name !== "after");
   return html`<${Action} label=${label} operation=${id} args=${() => ({ [key]: subject, ...planned(read()) })} says=${happened}
-    asks=${subject ? (key !== "domain" || id.endsWith("premium")) && asks.length > 0 && asks : [key, ...asks]} />`;
+    asks=${subject ? (key !== "domain" || ASKING.includes(id)) && asks.length > 0 && asks : [key, ...asks]} />`;
 }
 
-export const inWords = (id) => spaced(id.replace("simulate.", "")).replace(/^./, (first) => first.toUpperCase());
+export const inWords = (id) => spaced(id.replace(/^\w+\./, "")).replace(/^./, (first) => first.toUpperCase());
 
 /** @type {(address: Record<string, any>) => object} */
 const planned = ({ when, on, after }) => (when === "at" && on ? { at: on } : when === "after" && after ? { after } : {});

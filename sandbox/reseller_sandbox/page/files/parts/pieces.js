@@ -1,8 +1,8 @@
 // Elements that several views share.
 
-import { beside, change } from "./address.js";
+import { beside, change, read } from "./address.js";
 import { Component, html } from "./html.js";
-import { JSON_ENTRIES, JSON_LEVELS } from "./limits.js";
+import { JSON_ENTRIES, JSON_LEVELS, TYPED } from "./limits.js";
 import { brief, instant, parsed, plural, spaced } from "./words.js";
 
 export { Component, html };
@@ -25,23 +25,39 @@ export const Select = ({ label, none, words, value: chosen = "", change: changed
   ${none && html`<option value="">${none}</option>`}
   ${words.map((word) => [word].flat()).map(([value, text = value]) => html`<option key=${value} value=${value} selected=${value === chosen}>${text}</option>`)}</select>`;
 
-// A field that follows the address. It calls `change` when the user commits its value, or with `isLive` on each key.
+// A field that follows the address. It calls `change` when the user commits its value, and a search also after a pause.
 class Field extends Component {
   componentDidUpdate(before) {
-    const isTyping = this.props.isLive && this.input === document.activeElement;
-    if (before.value !== this.props.value && !isTyping) this.input.value = this.props.value ?? "";
+    const { value = "" } = this.props;
+    if (before.value !== value && !this.timer && this.input.value.trim() !== value) this.input.value = value;
   }
 
-  render({ label, value = "", change: changed, type = "text", isLive, ...more }) {
-    const take = ({ target }) => target.value.trim() !== value && changed(target.value.trim());
+  componentWillUnmount() {
+    clearTimeout(this.timer);
+  }
+
+  take = () => {
+    this.timer = clearTimeout(this.timer);
+    if (!this.input) return; // the browser reports the last change also after the field is gone
+    const word = this.input.value.trim();
+    if (word !== (this.props.value ?? "")) this.props.change(word);
+  };
+
+  type = () => {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(this.take, TYPED);
+  };
+
+  render({ label, value = "", change: _, type = "text", ...more }) {
     return html`<input type=${type} aria-label=${label} defaultValue=${value} autocomplete="off" spellcheck=${false} ...${more} ref=${(input) => (this.input = input)}
-      ...${isLive ? { onInput: take } : { onChange: take }} />`;
+      onChange=${this.take} ...${type === "search" && { onInput: this.type }} />`;
   }
 }
 
-/** A field, or with `words` a list of choices, for a word of the address. A new value leads to the first page. */
+/** A field, or with `words` a list of choices, for a word of the address. A new value leads to the first page.
+ * While the user types, the browser's history gets one entry. */
 export const Filter = ({ of: key, ...more }, { address }) => html`<${more.words ? Select : Field} value=${address[key]} ...${more}
-  change=${(value) => change({ start: "", before: "", [key]: value }, more.isLive)} />`;
+  change=${(value) => change({ start: "", before: "", [key]: value }, more.type === "search" && Boolean(read()[key]))} />`;
 
 export class Copy extends Component {
   copy = async () => {
@@ -62,7 +78,7 @@ export const Copied = ({ name, text }) => html`<div class="copied"><span>${name}
 export const Scroll = ({ label, children }) => html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>${children}</div>`;
 
 export const Table = ({ label, heads, caption, children }) => html`<${Scroll} label=${label}><table class="grid">${caption && html`<caption>${caption}</caption>`}
-  <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${children}</tbody></table><//>`;
+  <thead><tr>${heads.map((head) => [head].flat()).map(([head, sort]) => html`<th scope="col" class=${sort}>${head}</th>`)}</tr></thead><tbody>${children}</tbody></table><//>`;
 
 export const Part = ({ title, children }) => html`<section class="part"><h2>${title}</h2>${children}</section>`;
 

@@ -1,7 +1,8 @@
 import { Action } from "./action.js";
 import { beside, change, write } from "./address.js";
 import { CopyAs } from "./copies.js";
-import { again } from "./fix.js";
+import { FailNext } from "./fault-form.js";
+import { again, isFixable } from "./fix.js";
 import { Body, Changes, Copied, html, Link, Pairs, Tag } from "./pieces.js";
 import { Restore } from "./restore.js";
 import { Signature } from "./signature.js";
@@ -68,27 +69,27 @@ const Why = ({ refusal, assumptions }) => html`${refusal && html`<div class="why
     ${refusal.allowed && html`<p><b>Remedy: </b>${refusal.allowed}${refusal.allowed_at && html`<span class="quiet"> (from ${instant(refusal.allowed_at)} on)</span>`}</p>`}
     ${refusal.met.balance !== null && html`<p class="quiet">${refusal.met.account} had ${refusal.met.balance} ${refusal.met.currency}</p>`}
     ${refusal.met.domains.filter(({ stage }) => stage).map((met) => html`<p class="quiet">${met.domain} was ${spaced(met.stage)}, held by ${met.holder}${met.flags.length > 0 && `, with ${spaced(met.flags.join(", "))}`}</p>`)}</div>`}
-  <h3>Assumptions that decided</h3><ul class="plain">${Object.entries(assumptions).map(([name, value]) => html`<li><code>${name}</code> = ${brief(value)}</li>`)}</ul>`;
+  ${Object.keys(refusal?.assumptions ?? assumptions).length > 0 && html`<h3>Assumptions that decided</h3>`}<ul class="plain">${Object.entries(refusal?.assumptions ?? assumptions).map(([name, value]) => html`<li><code>${name}</code> = ${brief(value)}</li>`)}</ul>`;
 
 const Effect = ({ changes, ledger }) => html`${changes.length ? html`<${Changes} of=${changes} />` : html`<p class="quiet">No changes.</p>`}
   ${ledger.length > 0 && html`<h3>Money</h3><ul class="plain">${ledger.map(({ amount, kind, purpose }) => html`<li><b>${amount}</b> ${kind}: ${purpose}</li>`)}</ul>`}`;
 
 function Tools({ address, record }) {
-  const { id, refusal, operation, domains: [domain] } = record;
+  const { id, operation } = record;
   const isPresent = !address.at;
   const isOperation = operation.includes(".") && !operation.startsWith("canned.") && isPresent;
   const isBeyond = operation === "unmatched" && isPresent;
   const rewind = { operation: "history.rewind", args: { request: id, side: "before" } };
   return html`<p class="tools">${isOperation && html`
-      <a class="do ${refusal ? "first" : ""}" href=${write(again(address, record))}>${refusal ? "Fix and send again" : "Send again"}</a>
+      <a class="do ${isFixable(record) ? "first" : ""}" href=${write(again(address, record))}>${isFixable(record) ? "Fix and send again" : "Send again"}</a>
       <${Restore} ...${rewind} key="edit${id}" label="Rewind and edit" leads=${() => again(address, record)} />`}
+    ${isOperation && html`<${FailNext} of=${operation} />`}
     <a class="do" href=${beside({ ...address, at: `before:${id}` }, "journal", id)}>View state before</a></p>
     <details><summary>More actions</summary><p class="tools">
     ${isPresent && html`<${Restore} ...${rewind} key="rewind${id}" label="Rewind to before" leads=${() => ({ ...address, subject: "", tab: "" })} />`}
     <${Action} key="fork${id}" label="Fork from before" operation="worlds.fork" args=${{ point: `before:${id}` }}
       leads=${({ name }) => ({ view: "journal", world: name })} says=${({ name }) => `World ${name} begins before ${id}.`} />
     ${isBeyond && html`<${Action} key="answer${id}" label="Add a canned answer" operation="answers.add" args=${{ path: record.path, method: record.method, status: 200 }} asks />`}
-    ${isOperation && html`<${Action} key="fault${id}" label="Add a fault for this request" operation="faults.add" asks=${["kind", "match", "when"]}
-      args=${{ kind: "reset", match: { operation, domain }, when: { times: 1 } }} says=${({ faults }) => `The fault ${faults[0].name} is added.`} />`}</p></details>
+    </p></details>
     <${CopyAs} key="copy${id}" method=${record.method} target=${record.request.target} body=${record.request.body} account=${record.account} where=${{ world: address.world }} />`;
 }

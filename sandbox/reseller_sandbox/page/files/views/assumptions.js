@@ -7,7 +7,7 @@ import { brief, parsed } from "../parts/words.js";
 
 export default class extends View {
   async load() {
-    const [{ assumptions }, { requests }] = await Promise.all([this.ask("assumptions.list"), this.ask("journal.find", { limit: SEARCHED })]);
+    const [{ assumptions }, { requests }] = await Promise.all([this.ask("assumptions.list"), this.ask("journal.list", { limit: SEARCHED })]);
     const users = new Map();
     for (const { id, assumptions: used } of requests) {
       for (const name of Object.keys(used ?? {})) users.set(name, [...(users.get(name) ?? []), id]);

@@ -1,12 +1,13 @@
 import { beside } from "../parts/address.js";
 import { ask, declared, prefix, root, signed } from "../parts/api.js";
 import { CopyAs } from "../parts/copies.js";
+import { FailNext } from "../parts/fault-form.js";
 import { fixOf } from "../parts/fix.js";
 import { fields, parts, put, valueOf, values } from "../parts/form.js";
 import { Body, Component, Filter, html, Link, Text } from "../parts/pieces.js";
 import { Parts } from "../parts/signature.js";
 import { Problem, View } from "../parts/view.js";
-import { json, parsed } from "../parts/words.js";
+import { brief, json, parsed } from "../parts/words.js";
 
 // Forms as the user left them, so that Back, another account or another view lose nothing.
 const drafts = new Map();
@@ -26,7 +27,7 @@ export default class extends View {
     const { world, target, body, fix } = address;
     const key = JSON.stringify([chosen?.id, target, body, world, fix]);
     return html`<div class="panes"><div class="bar"><h1>Console</h1>
-        <${Filter} of="q" type="search" isLive label="Search operations" placeholder="Search operations" />
+        <${Filter} of="q" type="search" label="Search operations" placeholder="Search operations" />
         <label>as <${Filter} of="account" label="as" words=${accounts.map(({ name }) => name)} value=${account} /></label></div>
       <div class="split ${chosen ? "open" : ""}">
         <div class="scroller"><ol class="rows operations" aria-label="Operations">${shown.map((operation) => html`<li key=${operation.id} data-row aria-current=${String(operation === chosen)}>
@@ -57,7 +58,7 @@ class Form extends Component {
     const again = placed(path, address.target) ?? {};
     const example = renamed(body?.example, inPath.find(isName)?.example, held);
     const place = Object.fromEntries([...inPath, ...inQuery].map(({ name, example: usual }) => [name, again[name] ?? (isName({ name }) ? held : usual)]));
-    this.state = drafts.get(draft) ?? { place, body: address.body ?? (example ? json(example) : ""), fix: refused && fixOf(refused) };
+    this.state = drafts.get(draft) ?? { place, body: address.body ?? (example && !address.target ? json(example) : ""), fix: refused && fixOf(refused) };
   }
 
   keep(changed) {
@@ -96,7 +97,7 @@ class Form extends Component {
     this.setState({ sent });
     const answer = await fetch(new URL(target, root), { ...sent, body: body || undefined, credentials: "omit" })
       .then(async (response) => ({ response, text: await response.text() }), (problem) => ({ problem }));
-    this.setState({ answer });
+    this.setState({ answer }, () => this.answer.scrollIntoView({ block: "nearest" }));
   }
 
   render({ operation, account, refused }, { place, body, fix, isFixed, problem, isBusy, sent, answer, isOpen }, { address }) {
@@ -108,6 +109,7 @@ class Form extends Component {
         <a class="close" href=${beside(address, "console", "", { account: address.account })} aria-label="Close">×</a></header>
       <p class="quiet">${summary}</p>
       ${refused?.refusal && html`<div class="why"><p><b>${refused.id} was refused:</b> ${refused.refusal.message}</p><p><b>Remedy:</b> ${refused.refusal.allowed}</p>
+        ${Object.entries(refused.refusal.correction).map(([name, value]) => html`<p>The request below has <code>${name}</code> ${brief(value)}.</p>`)}
         ${fix && html`<label class="toggle"><input type="checkbox" checked=${!isFixed} onChange=${({ target }) => this.keep({ isFixed: !target.checked })} /> ${fix.words} before sending</label>`}</div>`}
       <form novalidate onSubmit=${this.submit}>
         <fieldset class="bare place" onInput=${({ currentTarget }) => this.keep({ place: values(currentTarget) })}>${fields([...inPath, ...inQuery], place)}</fieldset>
@@ -117,10 +119,11 @@ class Form extends Component {
           ${isOpen && (isObject ? html`<fieldset class="bare" onInput=${this.edit}>${fields(parts(takes.shape).map((part) => ({ ...part, required: false })), whole)}</fieldset>`
             : html`<p class="quiet">The body is not a JSON object.</p>`)}</details>`}
         <p class="buttons"><button class="do first" type="submit" disabled=${Boolean(address.at) || isBusy}>${fix && !isFixed ? "Fix and send" : "Send"}</button>
+          ${!address.at && html`<${FailNext} of=${operation.operation} />`}
           ${address.at && html`<span class="quiet">You cannot send requests to the past. Go back to the present first.</span>`}</p></form></div>
-      <div class="answer" aria-live="polite">${problem && html`<${Problem} of=${problem} />`}
-        ${sent && html`<${Sent} of=${sent} />${answer ? html`<${Answer} of=${answer} /><${CopyAs} key=${sent.target + sent.body} ...${sent} account=${account} where=${{ world: address.world }} />`
-          : html`<p class="quiet">Waiting for the response …</p>`}`}</div></section>`;
+      <div class="answer" aria-live="polite" ref=${(element) => (this.answer = element)}>${problem && html`<${Problem} of=${problem} />`}
+        ${sent && html`${answer ? html`<${Answer} of=${answer} />` : html`<p class="quiet">Waiting for the response …</p>`}<${Sent} of=${sent} />
+          ${answer && html`<${CopyAs} key=${sent.target + sent.body} ...${sent} account=${account} where=${{ world: address.world }} />`}`}</div></section>`;
   }
 }
 

@@ -1,23 +1,20 @@
 import { Action, sheet, Wish } from "../parts/action.js";
 import { operations } from "../parts/api.js";
-import { plain } from "../parts/form.js";
+import { form, known } from "../parts/fault-form.js";
+import { Lists, plain } from "../parts/form.js";
 import { html, Items, Link, Part, Table } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
 import { pairs } from "../parts/words.js";
 
 export default class extends View {
-  documented = undefined;
-
-  async load() {
-    this.documented ??= this.ask("coverage.items", { area: "errors" });
-    const [{ faults }, { presets }, { kinds }, { answers }, { items }] = await Promise.all(
-      [...["faults.list", "faults.presets", "faults.kinds", "answers.list"].map((operation) => this.ask(operation)), this.documented]);
-    return { faults, presets, kinds, answers, items };
+  async load(address) {
+    const [{ faults }, { presets }, { kinds }, { answers }, values] = await Promise.all(
+      [...["faults.list", "faults.presets", "faults.kinds", "answers.list"].map((operation) => this.ask(operation)), known(address)]);
+    return { faults, presets, kinds, answers, values };
   }
 
-  draw({ faults, presets, kinds, answers, items }, where) {
+  draw({ faults, presets, kinds, answers, values }, where) {
     const applied = faults.reduce((sum, fault) => sum + fault.applied, 0);
-    const suggested = { errors: items.map(({ item }) => item.split(" ").at(-1)), operations: items.map(({ operation }) => operation) };
     return html`<div class="bar"><h1>Faults</h1>
         <span class="quiet">${faults.length ? `Rules: ${faults.length}, applied: ${applied}` : "No faults."}</span>
         ${faults.length > 0 && html`<${Action} label="Remove all" operation="faults.clear" tone="danger" />`}</div>
@@ -31,7 +28,7 @@ export default class extends View {
         <${Action} label="Add a canned answer" operation="answers.add" asks /><//>
       ${answers.length > 0 && html`<${Table} label="Canned answers" heads=${["Answer", "Answered", "Requests", "Response", "Actions"]}>
         ${answers.map((answer) => html`<${Answer} key=${answer.name} of=${answer} change=${() => changeAnswer(answer, where)} />`)}<//>`}
-      ${Object.entries(suggested).map(([id, words]) => html`<datalist id=${id}>${[...new Set(words)].sort().map((word) => html`<option value=${word} />`)}</datalist>`)}`;
+      <${Lists} of=${values} />`;
   }
 }
 
@@ -63,21 +60,6 @@ const Answer = ({ of: { name, matched, method, path, request_body: body, ...answ
   <td class="code">${method} ${path} ${body && pairs(body)}</td><td class="code">${pairs(ofAnswer(answer))}</td>
   <td class="acts"><button type="button" class="do" onClick=${change}>Change</button>
     <${Action} label="Remove" operation="answers.remove" args=${{ name }} tone="danger" /></td></tr>`;
-
-// The form of a kind: its own parameters with its own descriptions, then those of every rule.
-function form({ parameters }, ...others) {
-  const abouts = Object.fromEntries(parameters.map(({ name, about }) => [name, about]));
-  const wanted = [...parameters.map(({ name }) => name), ...others].map((name) => operations["faults.add"].parameters.find((parameter) => parameter.name === name));
-  return { asks: true, parameters: wanted.map((parameter) => suggesting({ ...parameter, about: abouts[parameter.name] ?? parameter.about })) };
-}
-
-// Suggest the documented errors, and the operations.
-function suggesting(parameter) {
-  if (parameter.name === "error") return { ...parameter, more: { list: "errors" } };
-  if (parameter.name !== "match") return parameter;
-  const { operation, ...others } = parameter.shape.properties;
-  return { ...parameter, shape: { ...parameter.shape, properties: { operation: { ...operation, more: { list: "operations" } }, ...others } } };
-}
 
 const changeRule = (fault, kinds, where) => sheet({ ...form(kinds.find(({ kind }) => kind === fault.kind), "match", "when"), label: `Change ${fault.name}`, operation: "faults.change",
   args: { ...ofRule(fault), match: fault.match, when: fault.when }, where,

@@ -23,7 +23,7 @@ export default class extends View {
     const [, id] = at.split(":");
     if (!/^r\d+$/.test(id)) return undefined;
     const { events } = await ask("journal.get", { request: id }, here)
-      .then(({ number }) => ask("events.find", { kind: "request", since: number, limit: 500 }, here)).catch(() => ({ events: [] }));
+      .then(({ number }) => ask("events.list", { kind: "request", since: number, limit: 500 }, here)).catch(() => ({ events: [] }));
     return events[DRAWN / 2]?.number;
   }
 

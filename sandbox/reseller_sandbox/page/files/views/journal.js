@@ -48,7 +48,7 @@ export default class extends View {
   // Events that are not requests. A filter on a field of requests excludes all of them.
   #events(kind, { kind: chosen = kind, domain, ...address }) {
     const isNone = chosen !== kind || FILTERS.some((name) => address[name]);
-    return isNone ? { events: [], matching: 0 } : this.ask("events.find", { kind, domain, limit: JOURNAL_EVENTS });
+    return isNone ? { events: [], matching: 0 } : this.ask("events.list", { kind, domain, limit: JOURNAL_EVENTS });
   }
 
   more = () => {
@@ -88,6 +88,8 @@ export default class extends View {
     const { lines, accounts, requests } = data;
     const { isPaused, held } = this.state;
     const isOpen = Boolean(address.subject);
+    // Without faults, the reasons of refusals get the room of their column.
+    const list = `journal ${requests.some(({ fault }) => fault) ? "" : "calm"}`;
     return html`<div class="panes">
       <div class="bar"><h1>Journal</h1>
         <${Filter} of="text" type="search" label="Search" placeholder="Search path or body" />
@@ -98,8 +100,8 @@ export default class extends View {
       ${!requests.length && !address.at && !isNarrow(address) && html`<${First} where=${{ world: address.world }} accounts=${accounts} />`}
       <div class="split ${isOpen ? "open" : ""}">
         <div class="scroller" onScroll=${({ currentTarget: list }) => list.scrollTop + 2 * list.clientHeight > list.scrollHeight && this.more()}>
-          ${lines.length > 0 && html`<div class="journal heads" aria-hidden="true"><span>${cells(HEADS)}</span></div>`}
-          <ol class="rows journal" aria-label="Events">${lines.map((line) => html`<${Line} key=${line.number} line=${line} others=${{ ...address, subject: "" }} isChosen=${line.id !== undefined && line.id === address.subject} />`)}</ol>
+          ${lines.length > 0 && html`<div class="${list} heads" aria-hidden="true"><span>${cells(HEADS)}</span></div>`}
+          <ol class="rows ${list}" aria-label="Events">${lines.map((line) => html`<${Line} key=${line.number} line=${line} others=${{ ...address, subject: "" }} isChosen=${line.id !== undefined && line.id === address.subject} />`)}</ol>
           ${lines.length ? html`<p class="foot quiet">${this.#foot(data)}</p>` : html`<p class="empty">No events yet. Requests of your program appear here automatically.</p>`}</div>
         ${isOpen && html`<${Request} address=${address} />`}</div></div>`;
   }

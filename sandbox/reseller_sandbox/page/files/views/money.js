@@ -1,4 +1,5 @@
 import { CHARTED, MONEY_PAGE } from "../parts/limits.js";
+import { Act } from "../parts/others.js";
 import { Filter, html, Items, Link, Part, Table, Tag, Time } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
 import { day, plural } from "../parts/words.js";
@@ -6,7 +7,7 @@ import { day, plural } from "../parts/words.js";
 export default class extends View {
   async load({ account, domain, before }) {
     const [ledger, { entries: all }, advice, { now }] = await Promise.all([
-      this.ask("ledger.find", { account, domain, before, limit: MONEY_PAGE }), this.ask("ledger.find", { limit: CHARTED }),
+      this.ask("ledger.list", { account, domain, before, limit: MONEY_PAGE }), this.ask("ledger.list", { limit: CHARTED }),
       this.ask("advice.list"), this.ask("clock.show")]);
     return { ledger, all: all.sort(byTime), advice, now };
   }
@@ -21,7 +22,7 @@ export default class extends View {
         <${Filter} of="account" label="Account" none="all accounts" words=${balances.map((balance) => balance.account)} />
         <span class="quiet">${plural(matching, "movement")}</span></div>
       <div class="charts">${balances.filter((balance) => !account || balance.account === account)
-        .map((balance) => html`<${Chart} key=${balance.account} of=${balance} steps=${steps.get(balance)} now=${now} />`)}</div>
+        .map((balance) => html`<${Chart} key=${balance.account} of=${balance} steps=${steps.get(balance)} now=${now} isPast=${Boolean(address.at)} />`)}</div>
       <${Advice} of=${advice} />
       ${rows.length > 0 ? html`<${Table} label="Ledger" heads=${COLUMNS} caption=${totals.purpose.map((total) => `${total.key} ${total.balance}`).join(" · ")}>
         ${rows.map((movement) => html`<${Movement} key=${movement.id} of=${movement} balance=${after.get(movement.id) ?? movement.balance} />`)}<//>` : html`<p class="empty">No movements.</p>`}
@@ -44,8 +45,10 @@ function stepsOf({ account, balance }, all) {
 
 const [WIDE, HIGH] = [600, 90];
 
+const CHANGES = { "accounts.credit": "Add funds", "accounts.debit": "Take funds", "accounts.set_balance": "Set balance" };
+
 // The balance over time. If the clock stood still, all movements are at few instants: then each gets the same width.
-function Chart({ of: { account, currency, balance }, steps, now }) {
+function Chart({ of: { account, currency, balance }, steps, now, isPast }) {
   const end = Date.parse(now);
   const begin = Math.min(end - 864e5, ...steps.map(({ at }) => at));
   const isTimed = new Set(steps.map(({ at }) => at)).size > steps.length / 2;
@@ -59,6 +62,7 @@ function Chart({ of: { account, currency, balance }, steps, now }) {
   const range = low === high ? "unchanged" : `${low.toFixed(2)} – ${high.toFixed(2)}`;
   const label = `${account}: ${balance} ${currency} now, ${range} in ${plural(steps.length, "movement")} since ${since}`;
   return html`<figure class="chart"><figcaption><b>${account}</b><span class="money">${balance} ${currency}</span></figcaption>
+    ${!isPast && html`<p class="tools">${Object.entries(CHANGES).map(([id, words]) => html`<${Act} key=${id} of=${id} subject=${account} label=${words} />`)}</p>`}
     <svg viewBox="0 -3 ${WIDE} ${HIGH + 6}" preserveAspectRatio="none" role="img" aria-label=${label}>
       ${low < 0 && high > 0 && html`<path class="zero" d="M0 ${y(0)}H${WIDE}" />`}
       <polyline points=${points.map(([place, height]) => `${(place * WIDE).toFixed(1)},${y(height).toFixed(1)}`).join(" ")} /></svg>
@@ -74,9 +78,10 @@ const Advice = ({ of: { findings, requests, dropped } }) => {
       <p class="line">${finding.entries.map((id) => html`<${Link} to="journal" of=${id} />`)}</p></li>`} /><//>`;
 };
 
-const COLUMNS = ["When", "Account", "Amount", "Balance", "For", "Name", "Order", "Operation", "Cause"];
+// Without the wide ones, a phone has room for the rest.
+const COLUMNS = [["When", "wide"], ["Account", "wide"], ["Amount"], ["Balance"], ["For"], ["Name"], ["Order", "wide"], ["Operation", "wide"], ["Cause"]];
 
 const Movement = ({ of: { id, at, account, amount, kind, purpose, domain, order, operation, request, cause }, balance }) => html`<tr data-row=${id} tabindex="-1">
-  <td><${Time} at=${at} /></td><td>${account}</td><td class="money ${amount.startsWith("-") ? "" : "ok"}">${amount}</td><td class="money quiet">${balance}</td>
+  <td class="wide"><${Time} at=${at} /></td><td class="wide">${account}</td><td class="money ${amount.startsWith("-") ? "" : "ok"}">${amount}</td><td class="money quiet">${balance}</td>
   <td>${kind === "refund" ? `refund of ${purpose}` : purpose}</td><td>${domain && html`<${Link} to="names" of=${domain} />`}</td>
-  <td class="num">${order}</td><td class="code">${operation}</td><td>${request ? html`<${Link} to="journal" of=${request}>${cause}<//>` : cause}</td></tr>`;
+  <td class="num wide">${order}</td><td class="code wide">${operation}</td><td>${request ? html`<${Link} to="journal" of=${request}>${cause}<//>` : cause}</td></tr>`;

@@ -12,7 +12,7 @@ export class Past extends View {
   async load({ at, world, view }) {
     if (!at && view !== "history") return null;
     const [, id] = (at ?? "").split(":");
-    const [{ first, last }, clock, request] = await Promise.all([ask("journal.find", { limit: 0 }, { world }), at && this.ask("clock.show"),
+    const [{ first, last }, clock, request] = await Promise.all([ask("journal.list", { limit: 0 }, { world }), at && this.ask("clock.show"),
       /^r\d+$/.test(id) && ask("journal.get", { request: id }, { world }).catch(() => null)]);
     return { first: numberOf(first ?? "r1"), last: numberOf(last ?? "r0"), now: clock?.now, request };
   }
