@@ -232,10 +232,8 @@ Mode: TypeAlias = Callable[[ExitStack, Watcher, Mapping[str, Any], Mapping[str, 
 
 def mode_of(option: str) -> Mode:
     """Return the mode that an option names. Raise ``BadSetting`` for an unknown mode."""
-    if option == "process":
-        return _in_process
-    if option == "server":
-        return _own_server
+    if option in MODES:
+        return partial(_own, option == "server")
     parts = urlsplit(option)
     if parts.scheme in ("http", "https") and parts.netloc:
         return partial(_running, option)
@@ -245,28 +243,12 @@ def mode_of(option: str) -> Mode:
     )
 
 
-def _in_process(
-    stack: ExitStack, watcher: Watcher, settings: Mapping[str, object], _marked: Mapping[str, object]
-) -> Watched:
-    """Return the default world of a sandbox in the process of the tests, reached without a socket."""
-    return stack.enter_context(_in_this_process(watcher, settings))
+def _own(serve: bool, stack: ExitStack, watcher: Watcher, settings: Mapping[str, Any], _: object) -> Watched:
+    """Return the default world of a new sandbox in the process of the tests.
 
-
-def _own_server(
-    stack: ExitStack, watcher: Watcher, settings: Mapping[str, object], _marked: Mapping[str, object]
-) -> Watched:
-    """Return the default world of a new server on a free port, which runs as long as the tests."""
-    sandbox = _in_this_process(watcher, settings)
-    server = stack.enter_context(sandbox.serve())
-    transport = HttpTransport(server.url, token=sandbox.settings.control_token)
-    stack.callback(transport.close)
-    through_server = Watched.through(transport, sandbox.header_prefix).by(watcher)
-    through_server._own_worlds = sandbox.engine
-    return through_server
-
-
-def _in_this_process(watcher: Watcher, settings: Mapping[str, Any]) -> Watched:
-    """Return a sandbox in this process. ``watcher`` stores the time of its latest request."""
+    With ``serve``, requests go through a server on a free port, which runs as long as the tests. Without it,
+    they need no socket. ``watcher`` stores the time of the latest request.
+    """
     sandbox = Watched(**settings).by(watcher)
     sandbox._own_worlds = sandbox.engine
     application = sandbox.app.wsgi_app
@@ -276,7 +258,14 @@ def _in_this_process(watcher: Watcher, settings: Mapping[str, Any]) -> Watched:
         return application(environ, start_response)
 
     sandbox.app.wsgi_app = noting  # type: ignore[method-assign]
-    return sandbox
+    if not serve:
+        return stack.enter_context(sandbox)
+    server = stack.enter_context(sandbox.serve())
+    transport = HttpTransport(server.url, token=sandbox.settings.control_token)
+    stack.callback(transport.close)
+    through_server = Watched.through(transport, sandbox.header_prefix).by(watcher)
+    through_server._own_worlds = sandbox.engine
+    return through_server
 
 
 def _running(
@@ -297,15 +286,13 @@ def _running(
     stack.callback(transport.close)
     running = Watched.through(transport, prefix).by(watcher)
     settings = {name: value for name, value in settings.items() if name not in OF_A_SERVER}
-    options = _fork_options(settings) if settings else {"point": "start", "frozen": True}
-    return stack.enter_context(running.fork(**options))
-
-
-def _fork_options(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of ``fork`` that make a world with ``settings`` on any server."""
+    if not settings:
+        return stack.enter_context(running.fork(point="start", frozen=True))
     described = Watched(**settings)
     assumed = {entry.name: entry.value for entry in described.assumptions.list().assumptions}
-    return {"state": described.export(), "frozen": described.clock.frozen, "assume": assumed}
+    return stack.enter_context(
+        running.fork(state=described.export(), frozen=described.clock.frozen, assume=assumed)
+    )
 
 
 class _Seeded(Struct, frozen=True):
