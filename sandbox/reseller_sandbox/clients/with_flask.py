@@ -6,7 +6,7 @@ Python's ``http.client`` reads responses that are late, cut or not HTTP, and all
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from http.client import HTTPException, HTTPResponse
 from string import punctuation
@@ -18,9 +18,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.datastructures import EnvironHeaders, Headers
 
-from reseller_sandbox.clients.caller import AnySandbox, Caller
+from reseller_sandbox.clients.caller import AnySandbox, Caller, server_of
 from reseller_sandbox.clients.fake_connection import FakeConnection, ResponseFile, transmission
-from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.server.wsgi import environ_key
@@ -39,13 +38,14 @@ class SignedClient(FlaskClient):
 
     def __init__(self, sandbox: AnySandbox, account: str, timeout: float | None, real_time: bool) -> None:
         __tracebackhide__ = True
-        self._transport: _InProcess | _ThroughServer
         self.account: AccountRecord = sandbox.accounts[account]
-        if isinstance(sandbox.transport, LocalTransport):
-            self._transport, app = _InProcess(sandbox, real_time), sandbox.app
-            self._assumed = sandbox.world.assumptions
+        server = server_of(sandbox)
+        if server is None:
+            self._send: Callable[..., Parts] = partial(_send_here, Caller(sandbox), real_time)
+            app, self._assumed = sandbox.app, sandbox.world.assumptions
         else:
-            self._transport, app = _ThroughServer(sandbox), Flask("reseller_sandbox", static_folder=None)
+            self._send = partial(_send_to_server, server)
+            app = Flask("reseller_sandbox", static_folder=None)
             values = {entry.name: entry.value for entry in sandbox.assumptions.list().assumptions}
             self._assumed = Assumptions().with_values(values)
         super().__init__(app, app.response_class, use_cookies=False)
@@ -71,61 +71,51 @@ class SignedClient(FlaskClient):
             for name, value in interface.sign(unsigned).headers.items():
                 environ.setdefault(environ_key(name), value)
         environ["wsgi.input"] = io.BytesIO(body)  # Rewind the body, because a redirect sends it again.
-        return self._transport.send(environ, body, self.timeout)
+        return self._send(environ, body, self.timeout)
 
 
-class _InProcess:
-    """Transport to a sandbox in this process."""
-
-    def __init__(self, sandbox: AnySandbox, real_time: bool) -> None:
-        self._caller = Caller(sandbox)
-        self._real_time = real_time
-
-    def send(self, environ: WSGIEnvironment, body: bytes, timeout: float | None) -> Parts:
-        """Return the response of the sandbox."""
-        reply = self._caller.take(lambda: {**environ, "wsgi.input": io.BytesIO(body)})
-        answer = reply.answer
-        if reply.stream is not None:  # The test client cannot wait for a stream.
-            piece = reply.stream.piece()
-            reply.stream.close()
-        elif not reply.is_plain:
-            about = f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}"
-            line = FakeConnection(transmission(reply), real_time=self._real_time, about=about)
-            file = io.BufferedReader(ResponseFile(partial(line.read, timeout=timeout), line.leave))
-            socket: Any = SimpleNamespace(makefile=lambda _mode: file)
-            response = HTTPResponse(socket, method=environ["REQUEST_METHOD"])
-            response.begin()
-            return _parts(response)
-        else:
-            piece = answer.body
-        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers]
-        return [piece], f"{answer.status} {answer.phrase.decode()}", Headers(headers)
+def _send_here(
+    caller: Caller, real_time: bool, environ: WSGIEnvironment, body: bytes, timeout: float | None
+) -> Parts:
+    """Return the response of a sandbox in this process."""
+    reply = caller.take(lambda: {**environ, "wsgi.input": io.BytesIO(body)})
+    answer = reply.answer
+    if reply.stream is not None:  # The test client cannot wait for a stream.
+        piece = reply.stream.piece()
+        reply.stream.close()
+    elif not reply.is_plain:
+        about = f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}"
+        line = FakeConnection(transmission(reply), real_time=real_time, about=about)
+        file = io.BufferedReader(ResponseFile(partial(line.read, timeout=timeout), line.leave))
+        socket: Any = SimpleNamespace(makefile=lambda _mode: file)
+        response = HTTPResponse(socket, method=environ["REQUEST_METHOD"])
+        response.begin()
+        return _parts(response)
+    else:
+        piece = answer.body
+    headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers]
+    return [piece], f"{answer.status} {answer.phrase.decode()}", Headers(headers)
 
 
-class _ThroughServer:
-    """Transport to a sandbox on a server. The default timeout is that of the sandbox's transport."""
-
-    def __init__(self, sandbox: AnySandbox) -> None:
-        assert isinstance(sandbox.transport, HttpTransport)
-        self._transport = sandbox.transport
-
-    def send(self, environ: WSGIEnvironment, body: bytes, timeout: float | None) -> Parts:
-        """Return the response of the server."""
-        target = quote(environ["REQUEST_URI"].encode("latin-1"), safe=punctuation)
-        headers = Headers(EnvironHeaders(environ))
-        if body and "Transfer-Encoding" not in headers:
-            headers["Content-Length"] = str(len(body))
-        connection = self._transport.connection()
-        connection.timeout = connection.timeout if timeout is None else timeout
-        try:
-            method, path = environ["REQUEST_METHOD"], self._transport.prefix + target
-            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-            for name, value in headers:
-                connection.putheader(name, value)
-            connection.endheaders(body, encode_chunked="Transfer-Encoding" in headers)
-            return _parts(connection.getresponse())
-        finally:
-            connection.close()
+def _send_to_server(
+    transport: HttpTransport, environ: WSGIEnvironment, body: bytes, timeout: float | None
+) -> Parts:
+    """Return the response of a sandbox's server. The default timeout is that of ``transport``."""
+    target = quote(environ["REQUEST_URI"].encode("latin-1"), safe=punctuation)
+    headers = Headers(EnvironHeaders(environ))
+    if body and "Transfer-Encoding" not in headers:
+        headers["Content-Length"] = str(len(body))
+    connection = transport.connection()
+    connection.timeout = connection.timeout if timeout is None else timeout
+    try:
+        method, path = environ["REQUEST_METHOD"], transport.prefix + target
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        for name, value in headers:
+            connection.putheader(name, value)
+        connection.endheaders(body, encode_chunked="Transfer-Encoding" in headers)
+        return _parts(connection.getresponse())
+    finally:
+        connection.close()
 
 
 def _parts(response: HTTPResponse) -> Parts:
