@@ -22,9 +22,13 @@ def detoured(owner: Any, name: str, entry: object, replacing: Replacing) -> Iter
     unless other code has replaced the function again.
     """
     with _LOCK:
-        method = getattr(owner, name)
+        method: Any = getattr(owner, name)
         if not hasattr(method, "detours"):
-            method = _replaced(owner, name, replacing)
+            original, is_inherited = method, name not in vars(owner)
+            method = replacing(original, lambda: tuple(method.detours))
+            method.detours = ()
+            method.restore = lambda: delattr(owner, name) if is_inherited else setattr(owner, name, original)
+            setattr(owner, name, method)
         method.detours = (*method.detours, entry)
     try:
         yield
@@ -33,13 +37,3 @@ def detoured(owner: Any, name: str, entry: object, replacing: Replacing) -> Iter
             method.detours = tuple(each for each in method.detours if each is not entry)
             if not method.detours and vars(owner).get(name) is method:
                 method.restore()
-
-
-def _replaced(owner: object, name: str, replacing: Replacing) -> object:
-    original = getattr(owner, name)
-    is_inherited = name not in vars(owner)
-    method: Any = replacing(original, lambda: tuple(method.detours))
-    method.detours = ()
-    method.restore = lambda: delattr(owner, name) if is_inherited else setattr(owner, name, original)
-    setattr(owner, name, method)
-    return method

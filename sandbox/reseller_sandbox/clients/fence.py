@@ -13,12 +13,12 @@ import sysconfig
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import partial, wraps
 from ipaddress import ip_address
 from traceback import walk_stack
 from typing import Any, TypeAlias
 
-from reseller_sandbox.clients.detours import Replacing, detoured
+from reseller_sandbox.clients.detours import detoured
 
 #: A function that returns the host and the port in the arguments of a call. If the host is None, the call is
 #: allowed.
@@ -58,37 +58,36 @@ def fenced(hosts: Iterable[str], rule: str) -> Iterator[None]:
             (socket, "getnameinfo", _named),
             # Check this lookup before asyncio runs it in another thread, in which the calling library is
             # unknown.
-            (asyncio.BaseEventLoop, "getaddrinfo", _looked_up_by_loop),
-            (asyncio.BaseEventLoop, "getnameinfo", _named_by_loop),
+            (asyncio.BaseEventLoop, "getaddrinfo", lambda _, *args, **options: _looked_up(*args, **options)),
+            (asyncio.BaseEventLoop, "getnameinfo", lambda _, *args, **__: _named(*args)),
             (socket.socket, "connect", _connected),
             (socket.socket, "connect_ex", _connected),
             (socket.socket, "sendto", _sent),
             (socket.socket, "sendmsg", _sent_as_parts),
         ):
-            stack.enter_context(detoured(owner, name, fence, _guarding(target)))
+            stack.enter_context(detoured(owner, name, fence, partial(_guarded, target)))
         yield
 
 
-def _guarding(target: Target) -> Replacing:
-    def replacing(
-        original: Callable[..., Any], fences: Callable[[], tuple[Any, ...]]
-    ) -> Callable[..., object]:
-        @wraps(original)
-        def guarded(*args: Any, **options: object) -> object:
-            host, port = target(*args, **options)
-            host = host.decode("idna") if isinstance(host, bytes) else host
-            for fence in fences() if host else ():
-                fence.require(str(host), port)
-            result = original(*args, **options)
-            # Allow the addresses of an allowed host: a client looks them up, and then connects to an address.
-            if original is _GETADDRINFO and host:
-                for fence in fences():
-                    fence.addresses.update(str(entry[4][0]) for entry in result)
-            return result
+def _guarded(
+    target: Target, original: Callable[..., Any], fences: Callable[[], tuple[Any, ...]]
+) -> Callable[..., object]:
+    """Return a replacement of ``original`` that each of ``fences`` can refuse."""
 
-        return guarded
+    @wraps(original)
+    def guarded(*args: Any, **options: object) -> object:
+        host, port = target(*args, **options)
+        host = host.decode("idna") if isinstance(host, bytes) else host
+        for fence in fences() if host else ():
+            fence.require(str(host), port)
+        result = original(*args, **options)
+        # Allow the addresses of an allowed host: a client looks them up, and then connects to an address.
+        if original is _GETADDRINFO and host:
+            for fence in fences():
+                fence.addresses.update(str(entry[4][0]) for entry in result)
+        return result
 
-    return replacing
+    return guarded
 
 
 _GETADDRINFO = socket.getaddrinfo
@@ -98,16 +97,8 @@ def _looked_up(host: object, port: object = "", *_: object, **__: object) -> tup
     return host, port
 
 
-def _looked_up_by_loop(_: object, host: object, port: object, **__: object) -> tuple[object, object]:
-    return host, port
-
-
 def _named(address: object, *_: object) -> tuple[object, object]:
     return address[:2] if isinstance(address, tuple) and len(address) > 1 else (None, None)
-
-
-def _named_by_loop(_: object, address: object, *__: object, **___: object) -> tuple[object, object]:
-    return _named(address)
 
 
 def _sent(sock: socket.socket, _: object, *flags_and_address: object) -> tuple[object, object]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias
@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import idna
 
 from reseller_sandbox.clients.caller import PORTS, AnySandbox, Detour, server_of
-from reseller_sandbox.clients.detours import Replacing, detoured
+from reseller_sandbox.clients.detours import detoured
 from reseller_sandbox.clients.fence import NetworkRefused, fenced
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.values.text_checks import nearest
@@ -77,7 +77,7 @@ def intercepting(
                 interception.transports[library] = transport = adapter.TRANSPORT(sandbox, real_time=real_time)
                 stack.callback(transport.close)
                 for detour in adapter.DETOURS:
-                    replacing = _replacing(library, detour)
+                    replacing = partial(_replaced, library, detour)
                     stack.enter_context(detoured(detour.owner, detour.name, interception, replacing))
         if others == "refuse":
             server = server_of(sandbox)
@@ -94,22 +94,19 @@ def _adapter_of(library: str) -> str:
     return "urllib3_future" if is_replaced else library
 
 
-def _replacing(library: str, detour: Detour) -> Replacing:
-    """Return a function that builds a replacement of the method. The replacement intercepts requests."""
+def _replaced(
+    library: str, detour: Detour, original: Callable[..., object], known: Callable[[], tuple[Any, ...]]
+) -> Callable[..., object]:
+    """Return a replacement of the method ``original`` that intercepts requests."""
 
-    def replacing(
-        original: Callable[..., object], known: Callable[[], tuple[Any, ...]]
-    ) -> Callable[..., object]:
-        @wraps(original)
-        def replaced(self: object, *args: object, **options: object) -> object:
-            chosen = _chosen(detour.url_of(self, *args, **options), known())
-            if chosen is None:
-                return original(self, *args, **options)
-            return detour.call(chosen.transports[library], self, *args, **options)
+    @wraps(original)
+    def replaced(self: object, *args: object, **options: object) -> object:
+        chosen = _chosen(detour.url_of(self, *args, **options), known())
+        if chosen is None:
+            return original(self, *args, **options)
+        return detour.call(chosen.transports[library], self, *args, **options)
 
-        return replaced
-
-    return replacing
+    return replaced
 
 
 def _chosen(url: str, known: tuple[Interception, ...]) -> Interception | None:
