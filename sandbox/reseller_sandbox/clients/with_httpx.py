@@ -12,7 +12,7 @@ from reseller_sandbox.clients.httpx_transports import Library, Transports
 _LIBRARY = Library(httpx)
 
 
-class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
+class SandboxTransport(Transports, httpx.BaseTransport, httpx.AsyncBaseTransport):
     """Transport from an ``httpx.Client`` or an ``httpx.AsyncClient`` to a sandbox.
 
     >>> client = httpx.Client(transport=SandboxTransport(sandbox), base_url="https://api.example.test")
@@ -25,21 +25,7 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     """
 
     def __init__(self, sandbox: AnySandbox, *, real_time: bool = False) -> None:
-        self._transports = Transports(_LIBRARY, sandbox, real_time=real_time)
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Return the sandbox's response. If none arrives, raise the error of httpx."""
-        response: httpx.Response = self._transports.handle_request(request)
-        return response
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Return the sandbox's response. If none arrives, raise the error of httpx."""
-        response: httpx.Response = await self._transports.handle_async_request(request)
-        return response
-
-    def close(self) -> None:
-        """Close the connections to a server."""
-        self._transports.close()
+        super().__init__(_LIBRARY, sandbox, real_time=real_time)
 
 
 TRANSPORT = partial(Transports, _LIBRARY)
