@@ -60,12 +60,10 @@ class EndlessWait(RuntimeError):
 
 
 class Hold(Struct, frozen=True):
-    """A wait of ``seconds`` until the next look at a request that the application holds.
+    """A wait of ``POLL`` seconds until the next look at a request that the application holds.
 
     It takes real time, which does not count against the client's timeout.
     """
-
-    seconds: float = POLL
 
 
 class Stale(Struct, frozen=True):
@@ -236,7 +234,7 @@ class FakeConnection:
                 self._received += incoming
                 continue
             if isinstance(incoming, Hold):
-                yield incoming.seconds
+                yield POLL
                 continue
             if isinstance(incoming, Stale):
                 self.is_stale = True
