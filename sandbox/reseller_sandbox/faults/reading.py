@@ -261,13 +261,7 @@ def _rule(
     if kind is None or wrong_values:
         return None, wrong
     rule = FaultRule(kind=kind(**by_attribute(declared(kind), values)), **parts)
-    return rule, [
-        *wrong,
-        *rule.kind.mistakes(),
-        *_of_error(rule, vocabulary),
-        *_of_path(rule, vocabulary, canned),
-        *_of_phase(rule),
-    ]
+    return rule, [*wrong, *_contradictions(rule, vocabulary, canned)]
 
 
 def _other_uses(word: object, vocabulary: Vocabulary | None) -> list[str]:
@@ -298,40 +292,33 @@ def _with_instants(when: object, now: datetime | None) -> tuple[object, list[Mis
     return when, wrong
 
 
-def _of_phase(rule: FaultRule) -> Iterator[Mistake]:
-    if rule.phase not in rule.kind.phases:
-        yield Mistake(("when", "phase"), f"must be {rule.kind.phases[0]} for the kind {rule.kind.name}")
+def _contradictions(rule: FaultRule, vocabulary: Vocabulary | None, canned: Canned) -> Iterator[Mistake]:
+    """Yield the mistakes in the combination of a rule's parts, each of which is valid."""
+    kind = rule.kind
+    yield from kind.mistakes()
+    if vocabulary is not None and isinstance(kind, Error) and kind.error is not None:
+        matched = vocabulary.interfaces(rule.match.get("operation", ()))
+        if kind.error not in vocabulary.all_errors:
+            hint = nearest(kind.error, sorted(vocabulary.all_errors), refusals.SYNONYMS)
+            names = {name for interface in matched for name in vocabulary.errors[interface]}
+            codes_first = sorted(names or vocabulary.all_errors, key=lambda name: (" " in name, name))
+            hint = hint or f"; known are {abridged(codes_first, _MOST_LISTED)}"
+            yield Mistake(("error",), f"{shortened(kind.error)} is not the name of a documented error{hint}")
+        elif matched and not any(kind.error in vocabulary.errors[interface] for interface in matched):
+            of_matched = f"is not an error of {' or '.join(matched)}, whose operations the rule matches"
+            yield Mistake(("error",), of_matched)
+    if isinstance(kind, Mutate):
+        beside = kind.add is not None
+        if problem := never_found(kind.path, "answer", rule.match, vocabulary, canned, beside=beside):
+            yield Mistake(("path",), f"{shortened(kind.path.text)} {problem}")
+    if rule.phase not in kind.phases:
+        yield Mistake(("when", "phase"), f"must be {kind.phases[0]} for the kind {kind.name}")
     for part in ANSWERED:
         if part in rule.match and rule.phase != "after":
             yield Mistake(("match", part), "requires the phase after")
     for part in PAST:
         if part in rule.match:
             yield Mistake(("match", part), "is only for past requests; use when.from")
-
-
-def _of_error(rule: FaultRule, vocabulary: Vocabulary | None) -> Iterator[Mistake]:
-    if vocabulary is None or not isinstance(rule.kind, Error) or rule.kind.error is None:
-        return
-    error = rule.kind.error
-    matched = vocabulary.interfaces(rule.match.get("operation", ()))
-    if error not in vocabulary.all_errors:
-        hint = nearest(error, sorted(vocabulary.all_errors), refusals.SYNONYMS)
-        names = {name for interface in matched for name in vocabulary.errors[interface]}
-        codes_first = sorted(names or vocabulary.all_errors, key=lambda name: (" " in name, name))
-        hint = hint or f"; known are {abridged(codes_first, _MOST_LISTED)}"
-        yield Mistake(("error",), f"{shortened(error)} is not the name of a documented error{hint}")
-        return
-    if matched and not any(error in vocabulary.errors[interface] for interface in matched):
-        of_matched = f"is not an error of {' or '.join(matched)}, whose operations the rule matches"
-        yield Mistake(("error",), of_matched)
-
-
-def _of_path(rule: FaultRule, vocabulary: Vocabulary | None, canned: Canned) -> Iterator[Mistake]:
-    if not isinstance(rule.kind, Mutate):
-        return
-    path, beside = rule.kind.path, rule.kind.add is not None
-    if problem := never_found(path, "answer", rule.match, vocabulary, canned, beside=beside):
-        yield Mistake(("path",), f"{shortened(path.text)} {problem}")
 
 
 def rule_schema() -> dict[str, object]:
