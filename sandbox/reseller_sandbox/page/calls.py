@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from urllib.parse import quote, urlencode
 
 from marshmallow import fields
 
 from reseller_sandbox.control.calls import command, python, word
-from reseller_sandbox.control.resource import Operation, operations_by_id
+from reseller_sandbox.control.resource import operations_by_id
 from reseller_sandbox.control_http.endpoints import ControlCall, Nothing, about, extra_endpoint
 from reseller_sandbox.page.signing import programs
 from reseller_sandbox.web.fields import Shape, String
@@ -44,33 +43,25 @@ def write(call: ControlCall) -> object:
     Unknown operations are left out.
     """
     operations, base = operations_by_id(call.control.resources.values()), call.request.base
-    return {
-        "calls": [
-            _written(operations[each["operation"]], each.get("arguments", {}), base, each["world"])
-            for each in call.arguments["calls"]
-            if each["operation"] in operations
-        ]
-    }
-
-
-def _written(
-    operation: Operation, arguments: Mapping[str, object], server: str, world: str
-) -> dict[str, str]:
-    rest = dict(arguments)
-    path, query, body = operation.path_with(rest), "", ""
-    if rest and operation.method == "GET":
-        query = "?" + urlencode({name: word(value) for name, value in rest.items()})
-    elif rest:
-        body = json.dumps(rest, ensure_ascii=False)
-    prefix = f"/_worlds/{quote(world, safe='')}" if world else ""
-    sandbox = f"connect({server!r}, world={world!r})" if world else "sandbox"
-    return {
-        "Shell": command(operation, arguments, world),
-        "Python": python(operation, arguments, sandbox),
-        **programs(
-            operation.method,
-            server + prefix + path + query,
-            body,
-            {"Content-Type": "application/json"} if body else {},
-        ),
-    }
+    texts: list[dict[str, str]] = []
+    for each in call.arguments["calls"]:
+        if (operation := operations.get(each["operation"])) is None:
+            continue
+        arguments, world = each.get("arguments", {}), each["world"]
+        rest = dict(arguments)
+        url, body = operation.path_with(rest), ""
+        if rest and operation.method == "GET":
+            url += "?" + urlencode({name: word(value) for name, value in rest.items()})
+        elif rest:
+            body = json.dumps(rest, ensure_ascii=False)
+        url = f"{base}/_worlds/{quote(world, safe='')}{url}" if world else base + url
+        sandbox = f"connect({base!r}, world={world!r})" if world else "sandbox"
+        headers = {"Content-Type": "application/json"} if body else {}
+        texts.append(
+            {
+                "Shell": command(operation, arguments, world),
+                "Python": python(operation, arguments, sandbox),
+                **programs(operation.method, url, body, headers),
+            }
+        )
+    return {"calls": texts}
