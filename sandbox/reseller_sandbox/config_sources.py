@@ -57,15 +57,16 @@ def misspelt() -> Iterator[str]:
 def from_environment_and_file(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, object]:
     """Return the settings in ``known`` from the environment and ``pyproject.toml``.
 
-    The search for the file begins in ``folder``, by default the working directory, and goes upwards. Raise
-    ``BadSetting``.
+    Empty variables are ignored. The search for the file begins in ``folder``, by default the working
+    directory, and goes upwards. Raise ``BadSetting``.
     """
     try:
         in_file = from_file(folder or Path.cwd())
     except FileNotFoundError:  # The working directory was deleted.
         in_file = {}
-    names = {setting.name for setting in known}
-    return merged({name: in_file[name] for name in in_file if name in names}, from_environment(known))
+    words = {setting.name: os.environ.get(variable(setting)) for setting in known}
+    in_environment = from_words(known, {name: word for name, word in words.items() if word}, variable)
+    return merged({name: in_file[name] for name in in_file if name in words}, in_environment)
 
 
 def merged(weaker: Mapping[str, object], stronger: Mapping[str, Any]) -> dict[str, object]:
@@ -83,15 +84,6 @@ def merged(weaker: Mapping[str, object], stronger: Mapping[str, Any]) -> dict[st
         if isinstance(value, Mapping) and isinstance(stronger.get(name), Mapping)
     }
     return {**weaker, **stronger, **both}
-
-
-def from_environment(known: Sequence[Parameter]) -> dict[str, object]:
-    """Return the settings from the environment. Ignore empty variables.
-
-    Raise ``BadSetting``.
-    """
-    words = {setting.name: os.environ.get(variable(setting), "") for setting in known}
-    return from_words(known, {name: word for name, word in words.items() if word}, variable)
 
 
 def from_words(

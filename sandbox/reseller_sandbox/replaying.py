@@ -23,7 +23,6 @@ from reseller_sandbox.recording.document import (
     EventsStep,
     RecordedRequest,
     RecordedWorld,
-    RecordingHead,
     RequestStep,
     StateStep,
     Step,
@@ -153,20 +152,6 @@ def _side_as_json(side: object) -> object:
     return wire(side) if isinstance(side, datetime) else side
 
 
-def _engine(head: RecordingHead, begin: Snapshot, settings: Settings) -> Engine:
-    """Return an engine whose default world starts at the snapshot ``begin``."""
-    inherited = Inherited(head.keys, head.tokens)
-    world = WorldDump(
-        name=head.world,
-        number=head.number,
-        history=History(begin, begin),
-        snapshot=begin,
-        inherited=inherited,
-    )
-    dump = EngineDump(head.seed, head.number, (world,))
-    return open_worlds(settings, frozen=True, dump=dump)
-
-
 class _Replaying(Generic[S]):
     """A replay in progress."""
 
@@ -177,7 +162,16 @@ class _Replaying(Generic[S]):
         if unknown := head.settings.keys() - {setting.name for setting in declared(ServiceSettings)}:
             raise BadRecording(f"line 1: unknown settings: {', '.join(sorted(unknown))}")
         settings = Settings(**{**head.settings, "control_open": True})
-        self.sandbox = over(_engine(head, _snapshot_of(Fixtures(), first), settings), settings)
+        begin = _snapshot_of(Fixtures(), first)
+        world = WorldDump(
+            name=head.world,
+            number=head.number,
+            history=History(begin, begin),
+            snapshot=begin,
+            inherited=Inherited(head.keys, head.tokens),
+        )
+        dump = EngineDump(head.seed, head.number, (world,))
+        self.sandbox = over(open_worlds(settings, frozen=True, dump=dump), settings)
         self._caller = Caller(self.sandbox)
         self._waiting: dict[str, Callable[[], Reply]] = {}
         self._operations = operations_by_id(self.sandbox.resources().values())

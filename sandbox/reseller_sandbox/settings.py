@@ -48,7 +48,6 @@ from reseller_sandbox.values.text_checks import complaint, nearest, shortened
 P = ParamSpec("P")
 S = TypeVar("S")
 M = TypeVar("M")
-T = TypeVar("T")
 
 #: Name of the assumption that the setting ``token_headers`` sets.
 TOKEN_HEADERS = public_name("token_headers")
@@ -188,7 +187,6 @@ def _shard(value: object) -> str:
 
 
 _POSITIVE = whole(1, MOST)
-_SHARD = Kind({"type": "string"}, _shard)
 _HOST = matching(r"[!-~]*", "an address or a name")  # An empty string means all addresses.
 _PREFIX = matching(r"[A-Za-z0-9-]*", "the beginning of a header's name: letters, digits and hyphens")
 _INTERFACE = matching(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", "package.module:NAME")
@@ -232,7 +230,7 @@ class ServiceSettings(Limits):
     keep_alive: Annotated[float, span(0.001)] = 75
     control_token: Annotated[str, _TOKEN] | None = field(default=None, repr=False)
     control_open: Switch = False
-    shard: Annotated[str, _SHARD] | None = None
+    shard: Annotated[str, Kind({"type": "string"}, _shard)] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
