@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,56 +12,8 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, encoded, signature
+from tests.connection import Connection
 from tests.waiting import PATIENCE
-
-
-@dataclass
-class Connection:
-    socket: socket.socket
-
-    def piece(self) -> bytes:
-        """The next bytes. A reset under TLS is an end without a farewell."""
-        try:
-            return self.socket.recv(65536)
-        except ssl.SSLEOFError as error:
-            raise ConnectionResetError from error
-
-    def head(self) -> tuple[int, dict[str, str]]:
-        """Status and headers, byte by byte, so that the body stays where it is."""
-        seen = b""
-        while not seen.endswith(b"\r\n\r\n"):
-            byte = self.socket.recv(1)
-            assert byte, f"the connection ended after {seen!r}"
-            seen += byte
-        first, *lines = seen.decode("latin-1").split("\r\n")
-        return int(first.split()[1]), dict(line.lower().split(": ", 1) for line in lines if line)
-
-    def rest(self) -> bytes:
-        """All bytes until the connection ends. Raise ConnectionResetError if it ends by a reset."""
-        seen = b""
-        while piece := self.piece():
-            seen += piece
-        return seen
-
-    def answer(self) -> Answer:
-        status, headers = self.head()
-        body = b""
-        while len(body) < int(headers["content-length"]):
-            piece = self.piece()
-            assert piece, f"the connection ended after {body!r}"
-            body += piece
-        return Answer(status, headers, body)
-
-    def silent(self, seconds: float) -> bool:
-        """Whether no byte and no end comes for so long."""
-        self.socket.settimeout(seconds)
-        try:
-            self.socket.recv(1)
-        except TimeoutError:
-            return True
-        finally:
-            self.socket.settimeout(PATIENCE)
-        return False
 
 
 class Dialler:
@@ -75,7 +26,7 @@ class Dialler:
         self._trust = ssl.create_default_context(cafile=authority) if authority else None
         self.url = url
         self.account = sandbox.accounts["main"]
-        self._open: list[socket.socket] = []
+        self._open: list[Connection] = []
 
     def send(self, method: str, target: str, body: Any = None) -> Connection:
         """Send a signed request, and do not wait for the answer."""
@@ -93,16 +44,17 @@ class Dialler:
         if self._trust is not None:
             host = str(parts.hostname)
             sock = self._trust.wrap_socket(sock, server_hostname=host, suppress_ragged_eofs=False)
-        self._open.append(sock)
-        sock.sendall("\r\n".join(lines).encode() + raw)
-        return Connection(sock)
+        connection = Connection(sock)
+        self._open.append(connection)
+        connection.send("\r\n".join(lines).encode() + raw)
+        return connection
 
     def get(self, target: str) -> Answer:
         return self.send("GET", target).answer()
 
     def close(self) -> None:
-        for sock in self._open:
-            sock.close()
+        for connection in self._open:
+            connection.close()
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from contextlib import closing
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.faults.conftest import Connection, Dialler
+from tests.connection import Connection
+from tests.faults.conftest import Dialler
 
 BALANCE = "/v3/balance"
 

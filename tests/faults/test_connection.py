@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.faults.conftest import Connection, Dialler, charges, register
+from tests.connection import Connection
+from tests.faults.conftest import Dialler, charges, register
 from tests.waiting import wait_until
 
 CREATE = "/v3/domains/createDomain"

@@ -13,6 +13,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, signature
+from tests.connection import Connection
 from tests.registry import REGISTRY
 from tests.waiting import PATIENCE, wait_until
 
@@ -20,58 +21,12 @@ HOST = b"Host: localhost\r\n"
 GET = b"GET /_sandbox/health HTTP/1.1\r\n" + HOST + b"\r\n"
 
 
-class Client:
-    """A connection on which a test sends and receives bytes."""
-
-    def __init__(self, connected: socket.socket) -> None:
-        self.socket = connected
-        self.socket.settimeout(PATIENCE)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._file = connected.makefile("rb")
-
-    def send(self, data: bytes) -> None:
-        self.socket.sendall(data)
-
-    def end(self) -> None:
-        self.socket.shutdown(socket.SHUT_WR)
-
-    def head(self) -> tuple[int, dict[str, str]]:
-        lines = [self._file.readline()]
-        while lines[-1] not in (b"\r\n", b""):
-            lines.append(self._file.readline())
-        assert lines[-1], f"the connection ended after {lines}"
-        headers = [line.decode("latin-1").lower().rstrip().split(": ", 1) for line in lines[1:-1]]
-        return int(lines[0].split()[1]), dict(headers)
-
-    def answer(self) -> Answer:
-        status, headers = self.head()
-        return Answer(status, headers, self._file.read(int(headers["content-length"])))
+class Client(Connection):
+    """A connection that asks for the health of the server by default."""
 
     def ask(self, request: bytes = GET) -> Answer:
         self.send(request)
         return self.answer()
-
-    def piece(self) -> bytes:
-        return self._file.read1()
-
-    def rest(self) -> bytes:
-        """All bytes until the server ends the connection. Raise ConnectionResetError if it does so by RST."""
-        try:
-            return self._file.read()
-        except ssl.SSLEOFError as error:  # a RST under TLS is an end without a farewell
-            raise ConnectionResetError from error
-
-    def refusal(self) -> tuple[int, str]:
-        """Status and error of the answer by which the server ends the connection."""
-        answer = self.answer()
-        assert answer.headers["connection"] == "close"
-        assert answer.json.keys() == {"error", "message"}
-        assert self.rest() == b""
-        return answer.status, str(answer.error)
-
-    def close(self) -> None:
-        self._file.close()
-        self.socket.close()
 
 
 @dataclass

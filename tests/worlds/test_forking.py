@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 from freezegun import freeze_time
@@ -14,6 +13,7 @@ from freezegun import freeze_time
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, Api, InProcess
 from tests.registry import BASE, REGISTRY
+from tests.waiting import wait_until
 from tests.worlds.control import Control, control, enter, holds, inside, money_of, over_socket, register
 
 
@@ -148,10 +148,12 @@ def test_worlds_are_listed_and_shown_and_deleted(sandbox: Sandbox, steer: Contro
 def test_an_idle_world_is_deleted_and_a_used_world_stays() -> None:
     sandbox = Sandbox(REGISTRY, world_idle=1)
     used, idle = inside(sandbox.fork(name="used")), inside(sandbox.fork(name="idle"))
-    deadline = monotonic() + 60
-    while "idle" in names_of(sandbox) and monotonic() < deadline:
+
+    def is_deleted() -> bool:
         assert used.get("/v3/balance").status == 200
-        sleep(0.01)
+        return "idle" not in names_of(sandbox)
+
+    wait_until(is_deleted)
     assert names_of(sandbox) == ["default", "used"]
     assert idle.get("/v3/balance").error == "unknown_key"
     assert inside(sandbox).get("/v3/balance").status == 200
