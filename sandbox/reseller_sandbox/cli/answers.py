@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import click
 
-from reseller_sandbox.cli.base import give_up
+from reseller_sandbox.cli.base import FILE, give_up
 from reseller_sandbox.cli.options import Configured
 from reseller_sandbox.server.json_text import load_json
 from reseller_sandbox.server.secrecy import Secrecy, secrecy_of
@@ -27,14 +27,9 @@ _OMITTED = re.compile(
 
 
 @click.command("record", cls=Configured, named=("secret_names",))
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
+@click.argument("file", type=FILE, metavar="FILE")
 @click.option("--host", required=True, help="Host whose responses to record. Other hosts are ignored.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write. Default: standard output.",
-)
+@click.option("-o", "--output", type=FILE, help="File to write. Default: standard output.")
 def answers_record(file: Path, host: str, output: Path | None, settings: Mapping[str, object]) -> None:
     """Write the responses recorded in FILE, such as a HAR file, as canned answers of a fixture.
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from reseller_sandbox.cli.requests import curl
-from reseller_sandbox.registry.model import Account
 from reseller_sandbox.registry.state import own_accounts
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.server.tls import VARIABLES
@@ -15,10 +14,6 @@ from reseller_sandbox.values.clock import wire
 from reseller_sandbox.web.access_control import is_loopback
 from reseller_sandbox.web.interfaces import PublicInterface, UnsignedRequest
 from reseller_sandbox.worlds import World
-
-#: The table columns without secrets. A server that other machines can reach shows only these columns, because
-#: its output often goes to a stored log.
-_PUBLIC = ("account", "client-id", "balance")
 
 
 def banner(
@@ -32,27 +27,35 @@ def banner(
     clock = "is frozen at" if world.clock.frozen else "runs from"
     contents = f"{len(state.zones)} zones, {len(state.holding_order)} names"
     is_private = is_loopback(server.host)
-    credentials = {heading: name for each in interfaces for name, heading in each.credentials.items()}
-    columns = ("account", "client-id", *credentials, "balance") if is_private else _PUBLIC
-    rows = [_row(account, credentials) for account in accounts]
+    credentials: dict[str, str] = {}
+    if is_private:  # The output of a server that other machines can reach often goes to a stored log.
+        credentials = {heading: name for each in interfaces for name, heading in each.credentials.items()}
+    rows = [
+        (
+            account.name,
+            str(account.client_id),
+            *(getattr(account, name) for name in credentials.values()),
+            f"{money.write(account.balance)} {account.currency}",
+        )
+        for account in accounts
+    ]
     lines = [
         f"reseller-sandbox on {' and '.join(urls)}",
         f"  fixture {fixture}: {contents}; the clock {clock} {wire(world.now())}",
         "",
-        *_table([columns, *([row[name] for name in columns] for row in rows)]),
+        *_table([("account", "client-id", *credentials, "balance"), *rows]),
         "",
     ]
     if not is_private:
         lines += ["  Credentials are not shown, because other machines can reach this server.", ""]
     elif accounts:
-        lines += [
-            "  Commands to try:",
-            *(
-                f"    {line}"
-                for line in _commands(world, accounts[0], url, prefix, interfaces, server.authority)
-            ),
-            "",
-        ]
+        lines.append("  Commands to try:")
+        signing = accounts[0], world.assumptions, prefix, url
+        for interface in interfaces:
+            for example in interface.examples:
+                unsigned = UnsignedRequest(*signing, example.path, example.body.encode())
+                lines.append(f"    {curl(example.method, unsigned, interface, server.authority)}")
+        lines.append("")
     if server.authority is not None:
         lines += [*_trust(server.authority), ""]
     lines += [
@@ -71,33 +74,6 @@ def _trust(authority: str) -> Iterator[str]:
     yield f"    Java: keytool -importcert -noprompt -file {path} -alias reseller-sandbox \\"
     yield "            -keystore trust.p12 -storepass changeit"
     yield "          java -Djavax.net.ssl.trustStore=trust.p12 -Djavax.net.ssl.trustStorePassword=changeit …"
-
-
-def _commands(
-    world: World,
-    account: Account,
-    url: str,
-    prefix: str,
-    interfaces: Iterable[PublicInterface],
-    authority: str | None,
-) -> Iterator[str]:
-    """Yield each interface's example requests as curl commands with credentials of ``account``."""
-    for interface in interfaces:
-        for example in interface.examples:
-            unsigned = UnsignedRequest(
-                account, world.assumptions, prefix, url, example.path, example.body.encode()
-            )
-            yield curl(example.method, unsigned, interface, authority)
-
-
-def _row(account: Account, credentials: Mapping[str, str]) -> dict[str, str]:
-    """Return the table cells of an account, by column heading. ``credentials`` maps headings to fields."""
-    return {
-        "account": account.name,
-        "client-id": str(account.client_id),
-        **{heading: getattr(account, name) for heading, name in credentials.items()},
-        "balance": f"{money.write(account.balance)} {account.currency}",
-    }
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -32,6 +33,11 @@ EXITS = (
     "Exit status: 0 success, 1 rejected or mistakes found, 2 invalid arguments or settings, 3 server not "
     "reachable."
 )
+
+#: The types of options and arguments that name a file or a folder, only a file, and only a folder.
+PATH = click.Path(path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
 
 _JSON: dict[str, Any] = {"is_flag": True, "help": "Print JSON, for programs."}
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from msgspec import to_builtins
 
-from reseller_sandbox.cli.base import AS_JSON, give_up, say_json
+from reseller_sandbox.cli.base import AS_JSON, PATH, give_up, say_json
 from reseller_sandbox.cli.options import Configured
 from reseller_sandbox.server.secrecy import secrecy_of
 from reseller_sandbox.settings import profile_of
@@ -25,11 +25,7 @@ _EXITS = (
 @click.command(cls=Configured, named=("secret_names",), epilog=_EXITS)
 @click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True, path_type=Path))
 @click.option(
-    "--write",
-    "target",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Profile file to write. Pass it to serve --profile.",
+    "--write", "target", metavar="FILE", type=PATH, help="Profile file to write. Pass it to serve --profile."
 )
 @click.option(
     "--fixture",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from reseller_sandbox.cli.base import say_json
+from reseller_sandbox.cli.base import FILE, say_json
 from reseller_sandbox.cli.operations import ResourceCommand
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.reports.coverage import Report, lines, page
@@ -14,11 +14,7 @@ from reseller_sandbox.sandbox import Sandbox
 
 
 @click.command(cls=ResourceCommand)
-@click.option(
-    "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write the report to, as an HTML page.",
-)
+@click.option("--html", type=FILE, help="File to write the report to, as an HTML page.")
 @click.option("--operation", help="Report only operations that match this pattern, such as *renew*.")
 def coverage(as_json: bool, html: Path | None, operation: str | None, server: HttpTransport) -> None:
     """Print the parts of the contract that requests to a server have used.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -46,22 +47,16 @@ deploy = Listing(
 )
 
 
-def _add(form: str, file: str, about: str) -> None:
-    @deploy.command(form, cls=Command, help=about)
-    def print_file(shards: int = 1) -> None:
-        click.echo(_rendered(form, file, shards), nl=False)
-
-    if form in _SHARDS:
-        click.option(
-            "--shards",
-            type=click.IntRange(1, 100),
-            default=4,
-            show_default=True,
-            help="Number of servers that share the load.",
-        )(print_file)
+_COUNT = click.Option(
+    ["--shards"],
+    type=click.IntRange(1, 100),
+    default=4,
+    show_default=True,
+    help="Number of servers that share the load.",
+)
 
 
-def _rendered(form: str, file: str, shards: int) -> str:
+def _print_file(form: str, file: str, shards: int = 1) -> None:
     # Import late, because ``--help`` does not need Jinja.
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -82,8 +77,11 @@ def _rendered(form: str, file: str, shards: int) -> str:
         folder, listen = (".", "127.0.0.1:8053") if form == "nginx" else ("/tmp", "8053")
         values |= {"addresses": addresses, "folder": folder, "listen": listen}
         values["router"] = templates.get_template("nginx.conf").render(values).rstrip("\n")
-    return templates.get_template(file).render(values)
+    click.echo(templates.get_template(file).render(values), nl=False)
 
 
 for _form, (_file, _about) in _FILES.items():
-    _add(_form, _file, _about)
+    _options: list[click.Parameter] = [_COUNT] if _form in _SHARDS else []
+    deploy.add_command(
+        Command(_form, help=_about, params=_options, callback=partial(_print_file, _form, _file))
+    )

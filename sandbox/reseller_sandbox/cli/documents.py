@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from reseller_sandbox import fixture as fixtures
-from reseller_sandbox.cli.base import AS_JSON, REFUSED, Command, say_json
+from reseller_sandbox.cli.base import AS_JSON, PATH, REFUSED, Command, say_json
 from reseller_sandbox.cli.lazy_groups import Listing
 from reseller_sandbox.fixture.format import example, json_schema
 from reseller_sandbox.fixture.generate import SPREADS, generate
@@ -58,7 +58,7 @@ def fixture_validate(files: tuple[str, ...], as_json: bool) -> None:
 
 
 @fixture.command("new", cls=Command)
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=PATH)
 def fixture_new(file: Path | None) -> None:
     """Write a small example fixture to the new file FILE, or print it."""
     _write(file, fixtures.find("example").read_text("utf-8"))
@@ -75,7 +75,7 @@ def _write(file: Path | None, content: str) -> None:
 
 
 @fixture.command("generate", cls=Command)
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=PATH)
 @click.option(
     "--names",
     default=1000,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
-from reseller_sandbox.cli.base import REFUSED, Command, give_up
-from reseller_sandbox.manual.pages import INDEX, PICTURES, Manual, Page, UnknownPage
-from reseller_sandbox.manual.search import Search, section, sections
+from reseller_sandbox.cli.base import FOLDER, REFUSED, Command, give_up
+from reseller_sandbox.manual.pages import INDEX, PICTURES, Manual, UnknownPage
+from reseller_sandbox.manual.search import find, section, sections
 
 #: Maximum line width in columns, because longer lines are hard to read.
 _WIDEST = 100
@@ -21,11 +20,7 @@ _FOUND = 12
 
 @click.command(cls=Command)
 @click.argument("words", nargs=-1, metavar="[PAGE]")
-@click.option(
-    "--write",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder to write all pages to, as the source of a Sphinx site.",
-)
+@click.option("--write", type=FOLDER, help="Folder to write all pages to, as the source of a Sphinx site.")
 @click.option("--search", metavar="WORDS", help="List the sections that fit these words, the best first.")
 def manual(words: tuple[str, ...], write: Path | None, search: str | None) -> None:
     """Print a page of the manual, or the list of its pages.
@@ -58,7 +53,7 @@ def print_list() -> None:
 
 def print_found(words: str) -> None:
     """Print the sections that fit the words, the best first, each with a line of its text."""
-    found = Search(sections(Manual())).find(words)
+    found = find(words, sections(Manual()))
     if not found:
         give_up(f"the manual has no section with {words[:80]!r}", REFUSED)
     for hit in found[:_FOUND]:
@@ -106,7 +101,9 @@ def write_pages(folder: Path) -> None:
     """Write every page below ``folder``, as the source of a Sphinx site."""
     pages = Manual()
     texts = {f"{page.name}.md": page.text for page in pages.pages.values()}
-    texts[f"{INDEX}.md"] += "".join(_list_of(title, pages) for title, pages in pages.parts.items())
+    for title, part in pages.parts.items():
+        names = "\n".join(page.name for page in part if page.name != INDEX)
+        texts[f"{INDEX}.md"] += f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{names}\n```\n"
     for name, text in {**texts, "conf.py": _CONF}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,8 +111,3 @@ def write_pages(folder: Path) -> None:
     for name, picture in PICTURES.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(picture.read_bytes())
-
-
-def _list_of(title: str, pages: Iterable[Page]) -> str:
-    names = "\n".join(page.name for page in pages if page.name != INDEX)
-    return f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{names}\n```\n"

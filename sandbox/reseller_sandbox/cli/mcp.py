@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from reseller_sandbox.cli.base import give_up
 from reseller_sandbox.cli.server_options import ConfiguredServerCommand
@@ -16,15 +17,6 @@ from reseller_sandbox.values.extras import needs
 from reseller_sandbox.values.text_checks import nearest
 
 
-class McpCommand(ConfiguredServerCommand):
-    """Command that uses a running server only if an option or a variable selects it."""
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Run the command. Its argument ``own`` is True unless the user selected a server."""
-        ctx.params["own"] = ctx.params["url"] is None and ctx.params["port"] is None
-        return super().invoke(ctx)
-
-
 def _amount(context: click.Context, parameter: click.Parameter, word: str | None) -> Decimal | None:
     try:
         return None if word is None else money.read_price(word, most=None)
@@ -32,7 +24,7 @@ def _amount(context: click.Context, parameter: click.Parameter, word: str | None
         raise click.BadParameter(f"{word!r} is not an amount such as 100.00", context, parameter) from None
 
 
-@click.command(cls=McpCommand, named=("fixture", "profile"))
+@click.command(cls=ConfiguredServerCommand, named=("fixture", "profile"))
 @click.option("--account", default="main", show_default=True, help="Account that sends the requests.")
 @click.option(
     "--tools",
@@ -54,7 +46,6 @@ def mcp(
     tools: str,
     read_only: bool,
     spend_limit: Decimal | None,
-    own: bool,
     server: HttpTransport,
     settings: dict[str, Any],
 ) -> None:
@@ -77,6 +68,8 @@ def mcp(
             )
     from reseller_sandbox.sandbox import Sandbox  # Import late, because ``--help`` does not need Flask.
 
+    context = click.get_current_context()
+    own = all(context.get_parameter_source(name) is ParameterSource.DEFAULT for name in ("url", "port"))
     with ExitStack() as stack:
         transport = HttpTransport(stack.enter_context(closing(Sandbox(**settings))).url) if own else server
         agent = mcp_server.Agent(

@@ -218,10 +218,9 @@ def _follow(stream: HttpSubscription, as_json: bool) -> None:
 def _print(answer: Any, as_json: bool) -> None:
     if as_json:
         say_json(answer)
+    elif document := answer.get("document"):
+        click.echo(document.removesuffix("\n"))
     else:
-        if document := answer.get("document"):
-            click.echo(document.removesuffix("\n"))
-            return
         from reseller_sandbox.reports.tables import show  # Import late: JSON does not need rich.
 
         show(answer)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reseller_sandbox.cli.base import AS_JSON, REFUSED, Command, say_json
+from reseller_sandbox.cli.base import AS_JSON, FILE, PATH, REFUSED, Command, say_json
 from reseller_sandbox.cli.operations import ResourceCommand
 from reseller_sandbox.recording import open_command
 from reseller_sandbox.remote import HttpTransport
@@ -24,12 +24,7 @@ _SHOWN, _BEFORE = 300, 60
 
 @click.command("export", cls=ResourceCommand)
 @click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("world.recording"),
-    show_default=True,
-    help="Recording file to write.",
+    "-o", "--output", type=FILE, default="world.recording", show_default=True, help="Recording file to write."
 )
 def recording_export(output: Path, as_json: bool, server: HttpTransport) -> None:
     """Write the past of a world to a recording file, for ``replay`` and ``recording open``."""
@@ -47,7 +42,7 @@ def recording_export(output: Path, as_json: bool, server: HttpTransport) -> None
 
 
 @click.command(cls=Command)
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @AS_JSON
 def replay(file: Path, as_json: bool) -> None:
     """Send the requests of the recording FILE again, and report whether all results are the same.

@@ -20,7 +20,7 @@ import click
 from click.core import ParameterSource
 from msgspec import Struct, convert
 
-from reseller_sandbox.cli.base import REFUSED, UNREACHABLE, as_json_text, give_up
+from reseller_sandbox.cli.base import PATH, REFUSED, UNREACHABLE, as_json_text, give_up
 from reseller_sandbox.cli.server_options import ConfiguredServerCommand, ServerCommand
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.assumptions import Assumptions
@@ -141,9 +141,7 @@ def request(
 
 @click.command(cls=ServerCommand)
 @click.option(
-    "--ready-file",
-    type=click.Path(path_type=Path),
-    help="Read the server's URL from this file, which serve --ready-file writes.",
+    "--ready-file", type=PATH, help="Read the server's URL from this file, which serve --ready-file writes."
 )
 @click.option(
     "--pid",
@@ -165,7 +163,10 @@ def wait(ready_file: Path | None, pid: int | None, timeout: float, server: HttpT
     while True:
         has_ended = pid is not None and not _runs(pid)
         try:
-            click.echo(_ping(server if ready_file is None else _ready_server(ready_file, pid)))
+            chosen = server if ready_file is None else _ready_server(ready_file, pid)
+            with closing(chosen), suppress(Refused):  # A refusal also shows that the server runs.
+                chosen.health()
+            click.echo(chosen.url)
             return
         except Unreachable as problem:
             if has_ended or stopwatch() >= until:
@@ -194,19 +195,23 @@ Access: TypeAlias = tuple[Credentials, Assumptions, str]
 
 def _access(server: HttpTransport, account: str, settings: Mapping[str, object]) -> Access:
     """Return what signs a request, from the server, or from the settings if no server answers."""
-    fixture, prefix = str(settings.get("fixture", Settings.fixture)), _prefix(settings)
-    if _is_typed("fixture"):
-        return _fixture_account(fixture, account), Assumptions(), prefix
     try:
-        return _fetch_access(server, account, settings)
+        if not _is_typed("fixture"):
+            return _fetch_access(server, account, settings)
     except Refused as refused:
         give_up(refused.message, REFUSED)
     except Unreachable as problem:
         if server.world:
             give_up(str(problem), UNREACHABLE)
-        return _fixture_account(fixture, account), Assumptions(), prefix
-    finally:
-        server.close()
+    # Import late: it takes 100 ms, and few requests need it.
+    from reseller_sandbox import fixture as fixtures
+
+    source = str(settings.get("fixture", Settings.fixture))
+    accounts = fixtures.load(fixtures.find(source)).state.accounts
+    by_name = {accounts[number].name: accounts[number] for number in sorted(accounts) if accounts[number].key}
+    if account not in by_name:
+        give_up(f"account {account!r} does not exist in {source}. The accounts are: {', '.join(by_name)}")
+    return by_name[account], Assumptions(), _prefix(settings)
 
 
 def _prefix(settings: Mapping[str, Any]) -> str:
@@ -217,17 +222,6 @@ def _prefix(settings: Mapping[str, Any]) -> str:
 def _is_typed(option: str) -> bool:
     """Whether the user typed an option of the command."""
     return click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE
-
-
-def _fixture_account(fixture: str, name: str) -> Any:
-    # Import late: it takes 100 ms, and few requests need it.
-    from reseller_sandbox import fixture as fixtures
-
-    accounts = fixtures.load(fixtures.find(fixture)).state.accounts
-    by_name = {accounts[number].name: accounts[number] for number in sorted(accounts) if accounts[number].key}
-    if name not in by_name:
-        give_up(f"account {name!r} does not exist in {fixture}. The accounts are: {', '.join(by_name)}")
-    return by_name[name]
 
 
 def _body(data: str) -> bytes:
@@ -255,17 +249,13 @@ class AccountCredentials(Struct, frozen=True):
     token: str
 
 
-def curl(
-    method: str, unsigned: UnsignedRequest, interface: PublicInterface, authority: str | None = None
-) -> str:
+def curl(method: str, unsigned: UnsignedRequest, interface: PublicInterface, authority: str | None) -> str:
     """Return the curl command that sends a request with its credentials and trusts ``authority``."""
     options = curl_options(unsigned, interface, authority)
     return shlex.join(["curl", "-sS", "-X", method, unsigned.base + unsigned.target, *options])
 
 
-def curl_options(
-    unsigned: UnsignedRequest, interface: PublicInterface, authority: str | None = None
-) -> list[str]:
+def curl_options(unsigned: UnsignedRequest, interface: PublicInterface, authority: str | None) -> list[str]:
     """Return the curl options that authenticate a request, send its body and trust ``authority``."""
     headers = dict(interface.sign(unsigned).headers)
     if unsigned.body:
@@ -345,13 +335,6 @@ def _send(
         raise Unreachable(f"no response from {server.url}: {reason_of(problem)}") from None
     finally:
         connection.close()
-
-
-def _ping(server: HttpTransport) -> str:
-    """Return the URL of the server if it answers. Otherwise raise ``Unreachable``."""
-    with closing(server), suppress(Refused):  # A refusal also shows that the server runs.
-        server.health()
-    return server.url
 
 
 def _ready_server(file: Path, pid: int | None) -> HttpTransport:

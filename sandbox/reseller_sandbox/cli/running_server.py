@@ -153,7 +153,7 @@ def _ready_file(path: str | None) -> Iterator[Callable[[Server], None]]:
 
 
 @contextmanager
-def _log_on_standard_error(form: logging.Formatter | None = None) -> Iterator[LogWriter | None]:
+def _log_on_standard_error(form: logging.Formatter | None) -> Iterator[LogWriter | None]:
     """Log to standard error while the context lasts. Log nothing if standard error is closed."""
     if sys.stderr is None:
         logging.basicConfig(handlers=[logging.NullHandler()])

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from reseller_sandbox.cli.base import PROGRAM
+from reseller_sandbox.cli.base import PATH, PROGRAM
 from reseller_sandbox.cli.options import Configured
 from reseller_sandbox.settings import ServerSettings
 
@@ -23,7 +23,7 @@ def serve(settings: dict[str, object]) -> None:
 
 
 @click.command("open", cls=Configured)
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 def recording_open(file: Path, settings: dict[str, object]) -> None:
     """Replay the recording FILE, and serve the recorded world. Then you can rewind this world.
 

@@ -140,23 +140,21 @@ def sweep(
         tell(words, report.planned + 1)
 
     reports: list[SweepReport] = []
-    no_requests: SentNoRequest | None = None
+    failure: BadProgram | None = None
     with _running(output, **asked) as (prepared, program, tell):
         chosen = dict.fromkeys([*kinds_named(kinds), *extra])
         sweep_options = SweepWanted(kinds=tuple(chosen), invariants=named(invariants), **options)
         try:
             report = sweep_program(program, prepared, sweep_options, step)
             reports, tests = [report], report.tests
-        except SentNoRequest as problem:
-            no_requests, tests = problem, problem.ended.tests
         except BadProgram as problem:  # A failing test does not prevent the sweep of the other tests.
-            if not problem.ended.tests:
+            failure, tests = problem, problem.ended.tests
+            if not tests:
                 raise
-            tests = problem.ended.tests
         if tests:
             reports += tests_swept(program, sweep_options, invariants, tell)
-        if no_requests is not None and not reports:
-            raise no_requests
+        if isinstance(failure, SentNoRequest) and not reports:
+            raise failure
     shared = {"kinds": sweep_options.kinds, "invariants": invariants, **options, **asked["said"]}
     output.print(output.signed(reports, shared))
 

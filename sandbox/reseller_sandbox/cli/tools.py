@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from reseller_sandbox.cli.base import JSON
+from reseller_sandbox.cli.base import FILE, FOLDER, JSON
 from reseller_sandbox.cli.options import Configured
 from reseller_sandbox.config_sources import variables
 from reseller_sandbox.settings import Settings
@@ -51,8 +50,6 @@ def _part(_: click.Context, __: click.Parameter, value: str) -> tuple[int, int]:
         raise click.BadParameter(str(problem)) from None
 
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
-
 #: The options of both commands.
 _OPTIONS = (
     click.Option(
@@ -77,14 +74,14 @@ _OPTIONS = (
     ),
     click.Option(
         ["--recordings", "folder"],
-        type=click.Path(file_okay=False, path_type=Path),
+        type=FOLDER,
         default="recordings",
         help="Folder for a recording and an HTML page of each finding.",
     ),
     *(
         click.Option(
             [f"--{name.lower()}"],
-            type=_FILE,
+            type=FILE,
             metavar="FILE",
             help=f"File to write the findings to in {name} format, for continuous integration.",
         )

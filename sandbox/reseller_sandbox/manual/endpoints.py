@@ -9,13 +9,13 @@ from marshmallow import fields
 
 from reseller_sandbox.control_http.endpoints import ControlCall, PathName, about, extra_endpoint
 from reseller_sandbox.manual.pages import FOLDER, PICTURES, Manual, UnknownPage
+from reseller_sandbox.manual.search import Section, find, sections
 from reseller_sandbox.refusals import UNKNOWN_PAGE, Refused
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.interface import Answer
 
 if TYPE_CHECKING:
     from reseller_sandbox.manual.rendering import Renderer
-    from reseller_sandbox.manual.search import Search
 
 #: Script of the search box, and the maximum number of sections that a search returns.
 SCRIPT, SHOWN = "search.js", 20
@@ -38,10 +38,8 @@ def _renderer() -> Renderer:
 
 
 @cache
-def _search() -> Search:
-    from reseller_sandbox.manual.search import Search, sections
-
-    return Search(sections(_renderer().manual))
+def _sections() -> list[Section]:
+    return sections(_renderer().manual)
 
 
 @cache
@@ -94,7 +92,7 @@ class _Found(Shape):
 @extra_endpoint("manual.search", "manual/search", query=_Wanted(), answer=_Found(), lengthy_from=0)
 def _find(call: ControlCall) -> dict[str, object]:
     """Return the sections of the manual that fit the words, the best first."""
-    return {"sections": _search().find(call.arguments["words"])[:SHOWN]}
+    return {"sections": find(call.arguments["words"], _sections())[:SHOWN]}
 
 
 _first = extra_endpoint("manual", "manual", lengthy_from=0, forms=(_HTML, _MARKDOWN))(_show)

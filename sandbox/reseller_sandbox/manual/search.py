@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 import yaml
 from msgspec import Struct
@@ -57,18 +57,12 @@ def section(manual: Manual, page: str, anchor: str) -> str:
     return f"## {own[anchor].heading}\n\n{own[anchor].text}"
 
 
-class Search:
-    """Finds sections by words."""
-
-    def __init__(self, sections: Sequence[Section]) -> None:
-        self._sections = sections
-
-    def find(self, words: str) -> list[Section]:
-        """Return the sections that have at least half of ``words``, the best first."""
-        every = words.lower().split()
-        wanted = [word for word in every if word not in _IGNORED] or every
-        scored = [(_score(section, wanted), section) for section in self._sections]
-        return [section for score, section in sorted(scored, key=lambda pair: -pair[0]) if score]
+def find(words: str, sections: Iterable[Section]) -> list[Section]:
+    """Return the sections that have at least half of ``words``, the best first."""
+    every = words.lower().split()
+    wanted = [word for word in every if word not in _IGNORED] or every
+    scored = [(_score(section, wanted), section) for section in sections]
+    return [section for score, section in sorted(scored, key=lambda pair: -pair[0]) if score]
 
 
 def _score(section: Section, words: list[str]) -> float:
@@ -88,13 +82,10 @@ def _score(section: Section, words: list[str]) -> float:
 def _sections_of(page: Page, also: Mapping[str, str]) -> Iterator[Section]:
     """Yield the sections of a page, with the same anchors as in the rendered page."""
     taken: dict[str, int] = {}
-    parts = re.split(r"(?m)^(#{1,4} .+)$", _FENCE.sub(_indent, page.text))
+    without_code = _FENCE.sub(lambda block: block[0].replace("\n", "\n "), page.text)
+    parts = re.split(r"(?m)^(#{1,4} .+)$", without_code)
     for line, text in zip(parts[1::2], parts[2::2], strict=True):
         heading = line.lstrip("# ").replace("`", "")
         anchor = unique_anchor(heading, taken)
         place = page.name if heading == page.title else f"{page.name}#{anchor}"
         yield Section(page.name, page.title, heading, anchor, text.strip(), also.get(place, "").lower())
-
-
-def _indent(block: re.Match[str]) -> str:
-    return block[0].replace("\n", "\n ")

@@ -27,7 +27,7 @@ from reseller_sandbox.control.catalogue import RESOURCES
 from reseller_sandbox.control.hints import OPERATIONS
 from reseller_sandbox.control.resource import Operation, operations_by_id
 from reseller_sandbox.manual.pages import Manual
-from reseller_sandbox.manual.search import Search, Section
+from reseller_sandbox.manual.search import Section, find
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.remote import HttpTransport, Unreachable
 from reseller_sandbox.sandbox import Sandbox
@@ -57,6 +57,9 @@ _FIRST = (
     *("advice.list", "worlds.fork", "worlds.list", "history.rewind", "history.reset"),
 )
 
+#: The result of a call, and whether it is an error.
+_Result = tuple[Any, bool]
+
 #: The schemes of the resources: a page of the manual, and an operation of the API.
 _PAGE, _OPERATION = "sandbox://manual/", "sandbox://operations/"
 
@@ -76,7 +79,7 @@ class Tool:
     group: str
     declaration: types.Tool
     reads: bool
-    call: Callable[[Sandbox, dict[str, Any], Mapping[str, str]], tuple[Any, bool]]
+    call: Callable[[Sandbox, dict[str, Any], Mapping[str, str]], _Result]
 
 
 class Agent:
@@ -161,7 +164,7 @@ class Agent:
             )
             for tool in self.operations.values()
         ]
-        found = Search(sections).find(words)[:_FOUND]
+        found = find(words, sections)[:_FOUND]
         return [{"id": section.page, "about": section.heading} for section in found]
 
 
@@ -298,9 +301,7 @@ def _tool(name: str, about: str, schema: Mapping[str, object], *, reads: bool) -
 
 
 def _control_tool(operation: Operation) -> Tool:
-    def call(
-        sandbox: Sandbox, arguments: dict[str, object], headers: Mapping[str, str]
-    ) -> tuple[object, bool]:
+    def call(sandbox: Sandbox, arguments: dict[str, object], headers: Mapping[str, str]) -> _Result:
         assert isinstance(sandbox.transport, HttpTransport)
         return sandbox.transport.answer(operation, arguments, headers), False
 
@@ -314,9 +315,7 @@ def _control_tool(operation: Operation) -> Tool:
 def _request_tool(account: str) -> Tool:
     """Return the tool that sends any request of the account."""
 
-    def call(
-        sandbox: Sandbox, arguments: dict[str, object], headers: Mapping[str, str]
-    ) -> tuple[object, bool]:
+    def call(sandbox: Sandbox, arguments: dict[str, object], headers: Mapping[str, str]) -> _Result:
         method, path = str(arguments.get("method", "")).upper(), str(arguments.get("path", ""))
         return _answer(sandbox, account, method, path, json=arguments.get("body"), headers=headers)
 
@@ -335,9 +334,7 @@ def _request_tool(account: str) -> Tool:
     return Tool("send.request", CORE, _tool("send_request", about, schema, reads=False), False, call)
 
 
-def _answer(
-    sandbox: Sandbox, account: str, method: str, path: str, **options: object
-) -> tuple[dict[str, object], bool]:
+def _answer(sandbox: Sandbox, account: str, method: str, path: str, **options: object) -> _Result:
     """Send a request, and return its answer and whether it is an error."""
     answer = sandbox.client(account).open(path, method=method, **options)
     headers = {name: value for name, value in answer.headers.items() if name.startswith("X-Sandbox-")}
@@ -378,9 +375,7 @@ def _api_tool(endpoint: Endpoint, group: str, document: Mapping[str, Any], accou
         "required": sorted({*required, *body.get("required", ())}),
     }
 
-    def call(
-        sandbox: Sandbox, arguments: dict[str, object], headers: Mapping[str, str]
-    ) -> tuple[object, bool]:
+    def call(sandbox: Sandbox, arguments: dict[str, object], headers: Mapping[str, str]) -> _Result:
         values = {**fixed, **arguments}
         possible = (path for path in paths if {*_PLACEHOLDER.findall(path)} <= values.keys())
         target = max(possible, key=lambda path: path.count("{"), default=endpoint.paths[0])
