@@ -174,7 +174,7 @@ def pending_transfer_used(record: Record) -> Iterator[Case]:
                 for (account, name), tries in refused.items()
                 if account != entry.account or (read and name not in read) or len(tries) >= TRIES
             }
-        elif _changes_arriving(entry):
+        elif entry.stage is Stage.ARRIVING and entry.refused and entry.refused.rule is refusals.WRONG_STATE:
             for name in entry.domains:
                 refused.setdefault((entry.account, name), []).append(entry)
     for (_, name), tries in refused.items():
@@ -186,12 +186,6 @@ def pending_transfer_used(record: Record) -> Iterator[Case]:
                 "request in between read its status.",
                 (to_unicode(name),),
             )
-
-
-def _changes_arriving(entry: Entry) -> bool:
-    """Whether a request was refused because the transfer of its name is pending."""
-    refused = entry.refused is not None and entry.refused.rule is refusals.WRONG_STATE
-    return refused and entry.stage is Stage.ARRIVING
 
 
 @rule(Severity.MONEY)
@@ -221,23 +215,19 @@ def price_not_enforced(record: Record) -> Iterator[Case]:
 
 
 def _sent_and_paid(record: Record, entry: Entry) -> tuple[Decimal, Decimal] | None:
-    """Return the price that a request sent and the price that it paid, or None if they agree.
+    """Return the price that an order sent and the price that it paid.
 
-    The price that the client sends may include privacy or not.
+    Return None if they agree, or if the request sent no price or changed nothing. The price that the client
+    sends may include privacy or not.
     """
-    sent = _price_sent(record, entry) if entry.changes else None
+    operation = record.operation(entry) if entry.changes else None
+    values = (_value_at(entry, place) for place in operation.price) if operation is not None else ()
+    value = next((value for value in values if value is not None), None)
+    sent = None if value is None else money.read_price(value, most=None)
     paid = [charge for charge in charges(entry) if charge.cause == entry.id]
     total = -sum((charge.amount for charge in paid), Decimal(0))
     price = -sum((charge.amount for charge in paid if charge.purpose is not Purpose.PRIVACY), Decimal(0))
     return None if sent is None or sent in (price, total) else (sent, price)
-
-
-def _price_sent(record: Record, entry: Entry) -> Decimal | None:
-    """Return the price that the request sent, None if it sent no price."""
-    operation = record.operation(entry)
-    prices = (_value_at(entry, place) for place in operation.price) if operation is not None else ()
-    price = next((price for price in prices if price is not None), None)
-    return None if price is None else money.read_price(price, most=None)
 
 
 def _value_at(entry: Entry, place: str) -> object:

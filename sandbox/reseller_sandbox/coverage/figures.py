@@ -65,11 +65,6 @@ def total(counts: Iterable[tuple[Key, Mark]]) -> Marks:
     return marks
 
 
-def exercised(area: str, mark: Mark) -> bool:
-    """Whether an item counts as exercised. An operation must be carried out, any other item only seen."""
-    return (mark.carried_out if area == "operations" else mark.times) > 0
-
-
 def marks_of(tally: Tally, contract: Contract) -> Marks:
     """Return how often each item was seen, from the usage counts in ``tally``."""
     return total(_counts(tally, {operation.id: operation for operation in contract}))
@@ -210,7 +205,8 @@ def covered(items: Iterable[Item], marks: Mapping[Key, Mark], most: int | None =
             area=item.area,
             item=item.name,
             operation=item.operation or None,
-            covered=exercised(item.area, mark),
+            # An operation must be carried out, any other item only seen.
+            covered=(mark.carried_out if item.area == "operations" else mark.times) > 0,
             **{**asdict(mark), "values": tuple(mark.values), "by": tuple(mark.by)[:most]},
         )
         for item, mark in ((item, marks.get(item.key, nothing)) for item in items)

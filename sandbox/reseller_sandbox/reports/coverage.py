@@ -15,7 +15,7 @@ from reseller_sandbox.app_factory import contract
 from reseller_sandbox.control import calls
 from reseller_sandbox.control.catalogue import RESOURCES
 from reseller_sandbox.control.contract import matching_items
-from reseller_sandbox.control.resource import Operation
+from reseller_sandbox.control.resource import operations_by_id
 from reseller_sandbox.coverage import gaps
 from reseller_sandbox.coverage.figures import AreaCovered, Figure, ItemCovered, Key, Mark, covered, summary
 from reseller_sandbox.coverage.gaps import Gap, RequestToMake, Step
@@ -31,6 +31,10 @@ _GAPS, _BAR = 7, 20
 
 #: Number of gaps at the top of the page, and maximum number of requests or tests for each item.
 _GAPS_OF_PAGE, _SEEN_BY = 12, 12
+
+
+#: The control operations that fill gaps, by id.
+_OPERATIONS = operations_by_id(RESOURCES.values())
 
 
 class Report(Struct, frozen=True, kw_only=True):
@@ -120,7 +124,7 @@ def page(report: Report) -> str:
 
 def shell(gap: Gap) -> list[str]:
     """Return the shell commands that fill a gap on a server with the packaged fixture."""
-    steps = [calls.command(_operation(step), step.parameters) for step in gap.needs]
+    steps = [calls.command(_OPERATIONS[step.call], step.parameters) for step in gap.needs]
     return [*steps, *([_curl(gap.request)] if gap.request is not None else [])]
 
 
@@ -139,13 +143,8 @@ def injection(gap: Gap) -> str:
     return _called(gap.inject) if gap.inject is not None else ""
 
 
-def _operation(step: Step) -> Operation:
-    resource, _, verb = step.call.partition(".")
-    return next(operation for operation in RESOURCES[resource].operations() if operation.name == verb)
-
-
 def _called(step: Step) -> str:
-    return calls.python(_operation(step), step.parameters, "reseller_sandbox")
+    return calls.python(_OPERATIONS[step.call], step.parameters, "reseller_sandbox")
 
 
 def _curl(request: RequestToMake) -> str:
