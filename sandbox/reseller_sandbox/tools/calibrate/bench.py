@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct, yaml
 from msgspec.structs import replace
@@ -34,9 +34,6 @@ from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 from reseller_sandbox.values.clock import WorldClock
 from reseller_sandbox.web.interfaces import UnsignedRequest, interface_of, public_interfaces
 from reseller_sandbox.worlds import Snapshot
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIEnvironment
 
 #: The values to try for each assumption. The default comes first.
 Candidates = Mapping[str, Sequence[Any]]
@@ -153,7 +150,18 @@ class Bench:
         world = self._sandbox.world
         world.snapshot = replace(snapshot, assumptions=self._defaults.with_values(values))
         account = sender or self.senders(exchange)[0]
-        answer = call(self._sandbox.app, _environment(exchange, credentials, account))
+        kind = exchange.headers.get("content-type", "application/json" if exchange.body else "")
+        headers = [("host", _HOST), ("content-type", kind), ("content-length", "")]
+        headers += _credentials(exchange, credentials, account)
+        environ = described(
+            exchange.method,
+            "http",
+            _HOST.rpartition(":")[2],
+            exchange.target.encode("latin-1", "replace"),
+            [(name.encode(), value.encode()) for name, value in headers],
+            exchange.body,
+        )
+        answer = call(self._sandbox.app, environ)
         entry = world.journal.entries[-1]
         return TriedAnswer(
             answer.status,
@@ -167,20 +175,6 @@ class Bench:
 def has_bad_credentials(exchange: ObservedExchange) -> bool:
     """Whether the service refused the credentials of a request."""
     return exchange.refusal in hints().refused_credentials
-
-
-def _environment(exchange: ObservedExchange, credentials: str, account: Account) -> WSGIEnvironment:
-    kind = exchange.headers.get("content-type", "application/json" if exchange.body else "")
-    headers = [("host", _HOST), ("content-type", kind), ("content-length", "")]
-    headers += _credentials(exchange, credentials, account)
-    return described(
-        exchange.method,
-        "http",
-        _HOST.rpartition(":")[2],
-        exchange.target.encode("latin-1", "replace"),
-        [(name.encode(), value.encode()) for name, value in headers],
-        exchange.body,
-    )
 
 
 def _credentials(exchange: ObservedExchange, credentials: str, account: Account) -> Iterator[tuple[str, str]]:

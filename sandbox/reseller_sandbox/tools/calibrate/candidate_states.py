@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import ROUND_DOWN, Decimal
+from fnmatch import fnmatchcase
 from typing import Any
 
 from msgspec.structs import replace
@@ -55,16 +56,11 @@ def _consistent(subject: Subject, known: Known | None) -> Iterator[State]:
     if known is None:
         yield from _all(subject)
         return
-    shown = {subject.name: {**subject.shown.get(subject.name, {}), **_before(known, subject)}}
-    informed = replace(subject, shown={**subject.shown, **shown})
+    shown = subject.shown.get(subject.name, {})
+    flags = [str(flag) for flag in Flag if known.get(str(flag), str(flag) in shown.get("flags", ()))]
+    before = {**shown, "flags": flags, **{key: known[key] for key in KEPT if key in known}}
+    informed = replace(subject, shown={**subject.shown, subject.name: before})
     yield from (state for state in _all(informed) if agrees(state, subject.name, known))
-
-
-def _before(known: Known, subject: Subject) -> State:
-    """Return the known state of a name before the request, as a part of a fixture."""
-    shown = {*subject.shown.get(subject.name, {}).get("flags", ())}
-    flags = [str(flag) for flag in Flag if known.get(str(flag), str(flag) in shown)]
-    return {"flags": flags, **{key: known[key] for key in KEPT if key in known}}
 
 
 def _all(subject: Subject) -> Iterator[State]:
@@ -166,7 +162,7 @@ def _holders(subject: Subject) -> Iterator[State]:
     if subject.is_about_new_names:
         yield from (_world(subject), _held(subject), _taken(subject))
         return
-    transferring = hints().is_about_transfer(subject.operation)
+    transferring = any(fnmatchcase(subject.operation, pattern) for pattern in hints().transfers)
     if transferring:
         yield _taken(subject)
     yield from _stages(subject)

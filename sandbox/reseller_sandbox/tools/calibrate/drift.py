@@ -72,7 +72,8 @@ def _of_deviation(deviation: Deviation, secrecy: Secrecy) -> Iterator[Drift]:
     operation, place = deviation.operation, (deviation.exchange.place,)
 
     def text(difference: Difference, value: object) -> str:
-        return _text(difference, value, secrecy)
+        words = in_words(difference, value, secrecy)
+        return f"HTTP status {words}" if difference.where == "HTTP status" else words
 
     places = ("HTTP status", *hints().refusal)
     errors = [each for each in deviation.differences if each.where in places]
@@ -92,11 +93,6 @@ def _kind(difference: Difference) -> str:
     if service is ABSENT:
         return "removed field"
     return "changed value" if type(service) is type(sandbox) else "changed type"
-
-
-def _text(difference: Difference, value: object, secrecy: Secrecy) -> str:
-    text = in_words(difference, value, secrecy)
-    return text if difference.where != "HTTP status" else f"HTTP status {text}"
 
 
 def lines(drifts: Sequence[Drift], exchanges: int, profile: str) -> Iterator[str]:

@@ -201,7 +201,9 @@ def _explaining(exchange: ObservedExchange, tried: TriedAnswer, after: Guess, st
     Unless ``strict``, the answer of the service can have additional keys.
     """
     theirs, ours = exchange.answer, tried.answer
-    if exchange.status != tried.status or any(amounts(theirs, ours)) or not _same_facts(theirs, ours):
+    if exchange.status != tried.status or any(amounts(theirs, ours)):
+        return None
+    if not all(_is_same(their_value, our_value) for _, their_value, our_value in pairs(theirs, ours)):
         return None
     if any(each.hard and (strict or each.sandbox is not ABSENT) for each in differences(theirs, ours)):
         return None
@@ -212,12 +214,8 @@ def _explaining(exchange: ObservedExchange, tried: TriedAnswer, after: Guess, st
     return replace(after, owed=owed) if after.owed in (None, owed) else None
 
 
-def _same_facts(service: object, sandbox: object) -> bool:
-    """Whether two answers have equal dates and the same empty strings, at the places that both have."""
-    return all(_is_same(theirs, ours) for _, theirs, ours in pairs(service, sandbox))
-
-
 def _is_same(theirs: object, ours: object) -> bool:
+    """Whether two values are equal dates, are both empty or both not empty, or are not both strings."""
     if not isinstance(theirs, str) or not isinstance(ours, str):
         return True
     their_date, our_date = instant(theirs), instant(ours)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 from functools import cache, reduce
 from importlib.resources import files
 from typing import Any
@@ -37,10 +36,6 @@ class Hints(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     switches: Mapping[str, tuple[str, bool]] = {}
     alone: Mapping[str, str] = {}
     with_fixture: Mapping[str, str] = {}
-
-    def is_about_transfer(self, operation: str) -> bool:
-        """Whether an operation is about transfers, or about the lock against transfers."""
-        return any(fnmatchcase(operation, pattern) for pattern in self.transfers)
 
     def field(self, record: Mapping[str, object], name: str) -> object:
         """Return a record's value for the field ``name``, under any of the field's keys, or None."""

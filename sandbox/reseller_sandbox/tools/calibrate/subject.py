@@ -241,7 +241,10 @@ class KnownState:
         operation = operations().get(subject.operation)
         if exchange.lost:
             if operation is None or not operation.reads:
-                self._forget(exchange, subject)
+                # The request can have changed its names, or all names if it is not known completely.
+                touched = subject.names if exchange.is_whole and subject.names else tuple(self._names)
+                for changed in touched:
+                    self._names.pop(changed, None)
             return
         shows_all = operation is not None and operation.shows_status
         if not answer or exchange.refusal or (operation is not None and operation.reads and not shows_all):
@@ -263,12 +266,6 @@ class KnownState:
         if subject.operation in switches:
             switch, on = switches[subject.operation]
             known[switch] = on
-
-    def _forget(self, exchange: ObservedExchange, subject: Subject) -> None:
-        """Forget the state of the names that a request without a known answer can have changed."""
-        touched = subject.names if exchange.is_whole and subject.names else tuple(self._names)
-        for name in touched:
-            self._names.pop(name, None)
 
 
 def agrees(state: Mapping[str, Any], name: str, known: Known) -> bool:
