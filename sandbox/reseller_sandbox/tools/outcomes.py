@@ -209,8 +209,12 @@ def outcome_of(world: Sandbox, ended: Ended) -> Outcome:
             for mail in {str(order.customer) for order in ended.view or () if order.customer}
             for record in world.customers.list(mail=mail).customers
         },
-        dict(_buyers(requests)),
-        tuple(_detours(world, requests, {change.name for change in _orders(requests)})),
+        {
+            change.name: str(customer)
+            for change in _orders(requests)
+            if change.name and (customer := change.fields.get("customer_id", {}).get("after")) is not None
+        },
+        tuple(_detours(world, requests)),
         describer,
     )
 
@@ -233,14 +237,6 @@ def _orders(requests: Iterable[RequestRecord]) -> Iterator[RecordChange]:
     return (change for request in requests for change in request.changes if change.table == "orders")
 
 
-def _buyers(requests: Iterable[RequestRecord]) -> Iterator[tuple[str, str]]:
-    """Yield each name that a request ordered, with the customer. The name can be deleted later."""
-    for change in _orders(requests):
-        customer = change.fields.get("customer_id", {}).get("after")
-        if change.name and customer is not None:
-            yield change.name, str(customer)
-
-
 #: The stage that each timed event leads to.
 _STAGES = {row.event: row.target for row in TIMED}
 
@@ -248,11 +244,9 @@ _STAGES = {row.event: row.target for row in TIMED}
 _OUT = (Stage.OVERDUE, Stage.REDEMPTION, Stage.PENDING_DELETE, Stage.RELEASED)
 
 
-def _detours(
-    world: Sandbox, requests: Iterable[RequestRecord], names: AbstractSet[str | None]
-) -> Iterator[Detour]:
-    """Yield each period in which one of the ``names`` left the stage active, and became active again."""
-    for name in sorted(filter(None, names)):
+def _detours(world: Sandbox, requests: Sequence[RequestRecord]) -> Iterator[Detour]:
+    """Yield each period in which a name that a request changed was not active, and became active again."""
+    for name in sorted({change.name for change in _orders(requests) if change.name}):
         steps = [
             (event.number, event.at, _STAGES[event.name])
             for event in world.events.list(kind="time", domain=name, limit=_MOST_EVENTS).events
@@ -376,17 +370,13 @@ class ChangeDescriber:
         self._accounts = {OUTSIDE: _OUTSIDE, **accounts}
         self._owners = owners
         self._ledger = [change for change in changes if change.table == "ledger"]
-        cards = {
-            (change.table, change.key): change.fields["card"]["after"]
-            for change in changes
-            if change.table in ("contacts", "customers") and change.change == "created"
-        }
-        self._contacts = {
-            key: f"contact {_text(card)}" for (table, key), card in cards.items() if table == "contacts"
-        }
-        self._customers = {
-            key: f"customer {card['mail']}" for (table, key), card in cards.items() if table == "customers"
-        }
+        #: The new contacts and customers as text, by table and key.
+        self._people: dict[tuple[str, object], str] = {}
+        for change in changes:
+            if change.table in ("contacts", "customers") and change.change == "created":
+                card = change.fields["card"]["after"]
+                words = f"contact {_text(card)}" if change.table == "contacts" else f"customer {card['mail']}"
+                self._people[change.table, change.key] = words
 
     def movements(self, requests: tuple[RequestRecord, ...]) -> Iterator[Movement]:
         """Yield the movements of money that are caused by a request, or by a timed event of its names."""
@@ -424,11 +414,8 @@ class ChangeDescriber:
                 return f"account {change.name}"
             case "orders":
                 return f"{to_unicode(change.name or '')} of {self._owner(change)}"
-            case "contacts":
-                return self._contacts.get(change.key, f"contact {change.key}")
-            case "customers":
-                return self._customers.get(change.key, f"customer {change.key}")
-        return f"{change.table.removesuffix('s')} {change.key}"
+        unknown = f"{change.table.removesuffix('s')} {change.key}"
+        return self._people.get((change.table, change.key), unknown)
 
     def _owner(self, change: RecordChange) -> str:
         number = next(
@@ -441,11 +428,9 @@ class ChangeDescriber:
         if name in ("account", "gaining", "losing"):
             return self._accounts[value] if value is not None else ""
         if name == "customer_id":
-            return self._customers.get(value, str(value or ""))
+            return self._people.get(("customers", value), str(value or ""))
         if name == "contacts" and value is not None:
-            contacts: dict[str, str] = {
-                role: self._contacts.get(handle, handle) for role, handle in value.items()
-            }
+            contacts = {role: self._people.get(("contacts", key), str(key)) for role, key in value.items()}
             if len({*contacts.values()}) == 1:
                 return next(iter(contacts.values()))
             return ", ".join(f"{role} {contact}" for role, contact in contacts.items())

@@ -53,6 +53,9 @@ GIVEN_UP = "given up after"
 #: Maximum number of bytes of a program's output that are kept, counted from the end.
 KEPT = 64 << 10
 
+#: The folder of ``reseller-sandbox``, which is the last one in the PATH of programs.
+_OWN_FOLDER = str(Path(sys.executable).parent)
+
 #: Poll interval for reports, in seconds.
 _GLANCE = 0.25
 
@@ -128,12 +131,6 @@ class BadProgram(BadSetting):
     def __init__(self, message: str, ended: Ended) -> None:
         super().__init__(message)
         self.ended = ended
-
-
-def _path() -> str:
-    """Return the PATH for programs. The folder of ``reseller-sandbox`` comes last."""
-    default = os.environ.get("PATH", os.defpath)
-    return os.pathsep.join([default, str(Path(sys.executable).parent)])
 
 
 #: A function that shows progress. It gets the text of a completed step, and the number of all steps if known.
@@ -245,7 +242,7 @@ class CommandProgram:
             report.touch()
             variables = {
                 **os.environ,
-                "PATH": _path(),
+                "PATH": os.pathsep.join([os.environ.get("PATH", os.defpath), _OWN_FOLDER]),
                 **self.around,
                 **world.env,
                 **self._credentials(world),

@@ -329,10 +329,22 @@ class Explorer(Struct, kw_only=True):
         return failed.longest <= self._tolerated
 
     def run(self, plan: Plan, name: str = "") -> _RunResult:
-        """Run the program with one schedule. With a ``name``, write a recording of the run."""
+        """Run the program with one schedule. With a ``name``, write a recording of the run.
+
+        The program runs on this thread. Another thread releases its requests.
+        """
         with fork_of(self.prepared, frozen=True) as sandbox:
-            with installed_turnstile(sandbox.app, sandbox.world) as turnstile:
-                ended, requests = self._both(sandbox, turnstile, plan)
+            threads = Threads()
+            with (
+                installed_turnstile(sandbox.app, sandbox.world) as turnstile,
+                ThreadPoolExecutor(1) as beside,
+            ):
+                driving = beside.submit(self._release_requests, plan, turnstile, threads)
+                try:
+                    ended = self.program(sandbox)
+                finally:
+                    turnstile.end()
+                requests = driving.result()
             violations = own_violations(self.invariants, sandbox)
             recording = write_recording(sandbox, self.folder, name) if self.folder and name else ""
             outcome = outcome_of(sandbox, ended)
@@ -354,19 +366,6 @@ class Explorer(Struct, kw_only=True):
             is_abandoned=any(request.is_abandoned for request in requests),
             lines=frozenset(request.line for request in requests),
         )
-
-    def _both(
-        self, sandbox: Sandbox, turnstile: Turnstile, plan: Plan
-    ) -> tuple[Ended, Sequence[HeldRequest]]:
-        """Run the program on this thread, and release its requests on another thread."""
-        threads = Threads()
-        with ThreadPoolExecutor(1) as beside:
-            driving = beside.submit(self._release_requests, plan, turnstile, threads)
-            try:
-                ended = self.program(sandbox)
-            finally:
-                turnstile.end()
-            return ended, driving.result()
 
     def _release_requests(self, plan: Plan, turnstile: Turnstile, threads: Threads) -> Sequence[HeldRequest]:
         actors = Actors()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import reduce
-from itertools import pairwise
 from operator import and_
 from typing import Any
 
@@ -13,6 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reseller_sandbox.reports.findings import Case
+from reseller_sandbox.tools.explore.schedules import switches
 from reseller_sandbox.tools.report import Report, files_of
 from reseller_sandbox.tools.running import NO_REQUEST_SENT
 from reseller_sandbox.values.text_checks import plural
@@ -70,8 +70,7 @@ class ExploredSchedule(Struct, frozen=True, kw_only=True):
     def simplicity(self) -> tuple[int, int, str]:
         """Sort key: schedules with few switches between workers come first, then short schedules."""
         actors = [request.actor for request in self.requests]
-        switches = sum(first != second for first, second in pairwise(actors))
-        return switches, len(actors), self.text
+        return switches(actors), len(actors), self.text
 
     @property
     def consequence(self) -> Hashable:
@@ -310,12 +309,8 @@ class Exploration(Report, kw_only=True):
         yield from (f"advice in every schedule tried: {line}" for line in self.always)
         if self.refused:
             yield f"refused in every schedule tried: {', '.join(self.refused)}"
-        yield from self.not_tried(self._left())
-
-    def _left(self) -> Iterator[tuple[str, str, int]]:
-        """Yield the schedules that were not tried, with the option that tries them, and their number."""
         words = "other orders of the requests" + ("" if self.is_counted else " (at least)")
-        yield words, "a larger --max-runs, or --part to share them", self.untried
+        yield from self.not_tried([(words, "a larger --max-runs, or --part to share them", self.untried)])
 
     def _differences(self) -> Iterator[str]:
         """Yield the differences between the outcomes as text. Yield nothing if all outcomes are equal."""

@@ -223,7 +223,7 @@ class Schedules:
             return [Plan(known=self)] if self._tries[()] < _TRIES else []
         branches = sorted(
             self._branches,
-            key=lambda path: (not self._branches[path].is_paid, _switches(path), -len(path), path),
+            key=lambda path: (not self._branches[path].is_paid, switches(path), -len(path), path),
         )
         return [Plan(path, known=self) for path in branches[:most]]
 
@@ -391,7 +391,7 @@ class _KnownRun:
                 yield [*range(at), late], self._pays(at) or self._pays(late)
 
 
-def _switches(path: Path) -> int:
+def switches(path: Sequence[str]) -> int:
     """Return the number of switches between workers in a schedule."""
     return sum(first != second for first, second in pairwise(path))
 

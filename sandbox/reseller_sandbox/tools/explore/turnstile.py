@@ -240,13 +240,10 @@ class Turnstile:
             raise
         finally:
             if answered[0]:
-                self._done(request, answered[0])
+                with self._news:
+                    request.status = answered[0]
+                    self._moved()
         return answer
-
-    def _done(self, request: HeldRequest, status: int) -> None:
-        with self._news:
-            request.status = status
-            self._moved()
 
     @contextmanager
     def _noting(self, footprint: Footprint) -> Iterator[None]:

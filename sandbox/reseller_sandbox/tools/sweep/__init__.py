@@ -147,7 +147,7 @@ def sweep_program(
     ``BadProgram``.
     """
     runs = _Sweep(program, prepared, wanted)
-    everything = list(enumerate(runs.troubles()))
+    everything = list(enumerate(runs.troubles(wanted.kinds, runs.chosen)))
     report = SweepReport(
         rows=[f"{request.record.id} {request}" for request in runs.chosen],
         refused=[
@@ -226,11 +226,8 @@ class _Sweep:
     def _numbered(self, outcome: Outcome) -> list[SweptRequest]:
         return numbered(outcome.requests, self._operations, self._wanted.stale)
 
-    def troubles(self) -> Iterator[Trouble]:
-        """Yield the troubles of the wanted kinds that affect the chosen requests of the program."""
-        return self._troubles(self._wanted.kinds, self.chosen)
-
-    def _troubles(self, kinds: Sequence[str], chosen: Sequence[SweptRequest]) -> Iterator[Trouble]:
+    def troubles(self, kinds: Sequence[str], chosen: Sequence[SweptRequest]) -> Iterator[Trouble]:
+        """Yield the troubles of these kinds that affect the ``chosen`` requests of the program."""
         if PRICES in kinds:
             yield from of_prices(chosen)
         for request in chosen:
@@ -245,24 +242,18 @@ class _Sweep:
 
     def untried(self) -> Iterator[tuple[str, str, int]]:
         """Yield each kind of run that the sweep does not make: words, its option and the number of runs."""
-        wanted = self._wanted
-        left = [kind for kind in DEFAULT if kind not in wanted.kinds]
-        if left:
-            yield (
-                f"the kinds {', '.join(left)}",
-                "--kinds all",
-                len(list(self._troubles(left, self.chosen))),
-            )
+
+        def runs(kinds: Sequence[str], requests: Sequence[SweptRequest] = self.chosen) -> int:
+            return sum(1 for _ in self.troubles(kinds, requests))
+
+        wanted = self._wanted.kinds
+        if left := [kind for kind in DEFAULT if kind not in wanted]:
+            yield f"the kinds {', '.join(left)}", "--kinds all", runs(left)
         for kind, words in WORDS.items():
-            if kind not in wanted.kinds:
-                yield words, f"--{kind}", len(list(self._troubles([kind], self.chosen)))
-        others = [request for request in self._requests if request not in self.chosen]
-        if others:
-            yield (
-                f"{plural(len(others), 'request')} of other operations",
-                "--only '*'",
-                len(list(self._troubles(wanted.kinds, others))),
-            )
+            if kind not in wanted:
+                yield words, f"--{kind}", runs([kind])
+        if others := [request for request in self._requests if request not in self.chosen]:
+            yield f"{plural(len(others), 'request')} of other operations", "--only '*'", runs(wanted, others)
 
     def pairs(self) -> Iterator[tuple[int, Trouble]]:
         """Yield each fault together with a second fault on a request that the first fault causes."""

@@ -91,11 +91,6 @@ class Run(Struct, frozen=True, kw_only=True):
         return "-".join(filter(None, (self.id, self.kind, self.detail, self.then)))
 
     @property
-    def is_timeout(self) -> bool:
-        """Whether the program did not end in time."""
-        return self.ended.startswith(GIVEN_UP)
-
-    @property
     def has_consequences(self) -> bool:
         """Whether the run has consequences that the program did not report."""
         return self.result in _CONSEQUENCES
@@ -159,11 +154,6 @@ class SweepReport(Report, kw_only=True):
         """The runs that decide the exit status: silently wrong, noticed late, with ``strict`` all others."""
         return [run for run in self.runs if run.result in (_CONSEQUENCES if self.strict else _FINDINGS)]
 
-    @property
-    def unpreventable(self) -> list[Run]:
-        """The runs with consequences that no client can prevent."""
-        return [run for run in self.runs if run.result is SweepResult.NOT_PREVENTABLE]
-
     def causes(self, *results: SweepResult) -> list[list[Run]]:
         """Group the runs with these results. Runs with the same consequences probably have the same cause.
 
@@ -207,15 +197,12 @@ class SweepReport(Report, kw_only=True):
             for row, runs in about.items()
             if runs
         ]
-        return {
-            name: rows
-            for name, rows in {
-                "requests": requests,
-                "assumptions": self._whole(ASSUMPTIONS, "assumption"),
-                "prices": self._whole(PRICES, "prices"),
-            }.items()
-            if rows
+        tables = {
+            "requests": requests,
+            "assumptions": self._whole(ASSUMPTIONS, "assumption"),
+            "prices": self._whole(PRICES, "prices"),
         }
+        return {name: rows for name, rows in tables.items() if rows}
 
     def _whole(self, kind: str, column: str) -> list[dict[str, str]]:
         """Return a table of the runs in which the trouble of a kind concerns the whole run."""
@@ -266,9 +253,15 @@ class SweepReport(Report, kw_only=True):
         counted = ", ".join(f"{count} {result}" for result, count in self.counts().items() if count)
         count = len(self.runs)
         yield f"{plural(count, 'run')}: {counted or 'nothing to try'}."
-        if hung := [run.title for run in self.runs if run.result is SweepResult.NOTICED and run.is_timeout]:
+        noticed = [run for run in self.runs if run.result is SweepResult.NOTICED]
+        if hung := [run.title for run in noticed if run.ended.startswith(GIVEN_UP)]:
             yield f"Timed out (--timeout), which counts as noticed: {complaint(hung, _NAMED)}"
-        yield from self.not_tried(self._left())
+        left = [
+            *self.untried,
+            ("a second fault on recovery requests", "--depth 2", self.deeper),
+            ("the runs after the first finding", "without --stop-at-first", max(self.planned - count, 0)),
+        ]
+        yield from self.not_tried(left)
         if self.refused:
             yield f"Refused without any fault: {complaint(self.refused, _NAMED)}"
         if self.unsteady:
@@ -277,16 +270,6 @@ class SweepReport(Report, kw_only=True):
                 "compared. Let your program send the same requests in each run: seed its random numbers, and "
                 "begin without data of an earlier run."
             )
-
-    def _left(self) -> Iterator[tuple[str, str, int]]:
-        """Yield the runs that the sweep did not make, each with the option that makes them."""
-        yield from self.untried
-        yield "a second fault on recovery requests", "--depth 2", self.deeper
-        yield (
-            "the runs after the first finding",
-            "without --stop-at-first",
-            max(self.planned - len(self.runs), 0),
-        )
 
     def text(self) -> list[str]:
         """Return the report as text: the tables, and the lines below them."""
@@ -312,16 +295,12 @@ def _group(runs: Sequence[Run]) -> Iterator[str]:
     first, *others = runs
     yield from (f"   {words}" for words in first.violations)
     if others:
-        yield from _same([f"{run.id} {run.trouble}" if run.id else run.trouble for run in others])
+        titles = [f"{run.id} {run.trouble}" if run.id else run.trouble for run in others]
+        words = f"The same: {complaint(titles, _ALSO)}"
+        yield from wrap(words, 110, initial_indent="   ", subsequent_indent="   ", break_on_hyphens=False)
     if first.source:
         yield f"   sent by {first.source}"
     yield from (f"   {line}" for line in files_of(first.file, first.page))
-
-
-def _same(titles: Sequence[str]) -> Iterator[str]:
-    """Yield the line "The same: …", which lists other runs with the same consequences."""
-    words = f"The same: {complaint(titles, _ALSO)}"
-    yield from wrap(words, 110, initial_indent="   ", subsequent_indent="   ", break_on_hyphens=False)
 
 
 def narrow(tables: Mapping[str, Sequence[Mapping[str, str]]]) -> Iterator[str]:

@@ -26,7 +26,6 @@ from reseller_sandbox.registry.contract import ApiOperation
 from reseller_sandbox.registry.model import Purpose
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.tools.defaults import STALE
 from reseller_sandbox.tools.invariants import Expected
 from reseller_sandbox.values import money
 from reseller_sandbox.values.matching import NO_OPERATION
@@ -283,9 +282,7 @@ class Trouble(Struct, frozen=True, kw_only=True):
         )
 
 
-def numbered(
-    records: Iterable[RequestRecord], known: Iterable[str], stale: float = STALE
-) -> list[SweptRequest]:
+def numbered(records: Iterable[RequestRecord], known: Iterable[str], stale: float) -> list[SweptRequest]:
     """Return the requests that call an operation in ``known``, each with its ``nth`` and its ``position``.
 
     ``stale`` is the maximum age of a stale answer in seconds.
@@ -545,16 +542,14 @@ def of_time(requests: Sequence[SweptRequest], prepared: Sandbox) -> Iterator[Tro
         if start < now:
             continue
         for before, request in pairwise(requests):
-            yield _time_passes(before, request, detail, 2 * _MARGIN, start=start)
+            yield _time_passes(before, request, detail, start)
 
 
-def _time_passes(
-    before: SweptRequest, request: SweptRequest, detail: str, seconds: int, **more: Any
-) -> Trouble:
+def _time_passes(before: SweptRequest, request: SweptRequest, detail: str, start: datetime) -> Trouble:
     def arm(world: Sandbox) -> None:
-        world.faults.add("time_passes", name=_FAULT, by=seconds, **_at(before, "after"))
+        world.faults.add("time_passes", name=_FAULT, by=2 * _MARGIN, **_at(before, "after"))
 
-    return Trouble(kind=TIME, detail=detail, request=request, arm=arm, passes=seconds, **more)
+    return Trouble(kind=TIME, detail=detail, request=request, arm=arm, start=start, passes=2 * _MARGIN)
 
 
 def of_assumptions(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
