@@ -25,7 +25,7 @@ from reseller_sandbox.reports.findings import write_junit, write_sarif
 from reseller_sandbox.reports.tables import in_lines, show
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.tools.cli_options import MODE, variable
-from reseller_sandbox.tools.explore import Explorer, Foresee, ScheduleNotReached, tests_explored
+from reseller_sandbox.tools.explore import Explorer, ScheduleNotReached, tests_explored
 from reseller_sandbox.tools.explore.report import Exploration
 from reseller_sandbox.tools.invariants import named
 from reseller_sandbox.tools.report import Report, merged, require_whole
@@ -163,7 +163,7 @@ def explore(asked: Mapping[str, Any], output: Output, invariants: tuple[str, ...
     """Explore a program. If it is pytest, explore each test that has its own worlds."""
     with _running(output, **asked) as (prepared, program, tell):
         explorer = Explorer(prepared=prepared, program=program, invariants=named(invariants), **options)
-        reports, tests = _explored(explorer, tell, _announce_schedules)
+        reports, tests = _explored(explorer, tell)
         if tests:
             reports += tests_explored(program, explorer, invariants, options["folder"], tell)
     output.print(output.signed(reports, {"invariants": invariants, **options, **asked["said"]}))
@@ -177,14 +177,14 @@ def _announce_schedules(estimate: int | None, runs: int, seconds: float) -> None
     _announce(f"{schedules}{limit}", runs, seconds, "To share the runs, pass --jobs or --part 1/4.")
 
 
-def _explored(explorer: Explorer, tell: Tell, foresee: Foresee) -> tuple[list[Exploration], Sequence[str]]:
+def _explored(explorer: Explorer, tell: Tell) -> tuple[list[Exploration], Sequence[str]]:
     """Explore the program. Return the report, and the names of tests that have their own worlds.
 
     The list of reports is empty if the program itself sends no requests. Raise ``NothingTried`` if there
     are no tests either.
     """
     try:
-        exploration = explorer.explore(tell, foresee)
+        exploration = explorer.explore(tell, _announce_schedules)
     except ScheduleNotReached as problem:
         if problem.ended.passed and problem.ended.tests:
             return [], problem.ended.tests

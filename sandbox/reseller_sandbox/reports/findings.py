@@ -1,4 +1,4 @@
-"""Files for the findings of sweep and explore: HTML pages, and JUnit and SARIF for CI systems."""
+"""Files for the findings of sweep and explore, such as JUnit and SARIF for CI systems."""
 
 from __future__ import annotations
 
@@ -6,21 +6,14 @@ import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 from msgspec import Struct
 
-from reseller_sandbox.reports.html import rendered
 from reseller_sandbox.settings import BadSetting
 
 #: A file and a line number, in the form of the header ``X-Sandbox-Source``.
 _SOURCE = re.compile(r"(.+?):(\d+)")
-
-
-def write_finding(file: Path, **content: Any) -> str:
-    """Write the HTML page of a finding to a file, and return the file. Raise ``BadSetting``."""
-    return _written(file, rendered("finding.html", **content))
 
 
 class Case(Struct, frozen=True, kw_only=True):
@@ -52,7 +45,7 @@ def write_junit(file: Path, tool: str, cases: Iterable[Case]) -> str:
                 failure = ElementTree.SubElement(element, "failure", type=case.rule, message=message)
                 failure.text = "\n".join(filter(None, (case.problem, case.source, case.page)))
     ElementTree.indent(root)
-    return _written(file, ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n")
+    return write_file(file, ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n")
 
 
 def write_sarif(file: Path, tool: str, cases: Iterable[Case]) -> str:
@@ -75,7 +68,7 @@ def write_sarif(file: Path, tool: str, cases: Iterable[Case]) -> str:
         "version": "2.1.0",
         "runs": [{"tool": {"driver": driver}, "results": results}],
     }
-    return _written(file, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    return write_file(file, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
 def _location(case: Case) -> dict[str, object]:
@@ -89,10 +82,11 @@ def _location(case: Case) -> dict[str, object]:
     return {"physicalLocation": place}
 
 
-def _written(file: Path, text: str) -> str:
+def write_file(file: Path, content: str | bytes) -> str:
+    """Write a file, in a new folder if necessary, and return the file. Raise ``BadSetting``."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
     except OSError as problem:
         raise BadSetting(f"{file}: {problem.strerror}") from None
     return str(file)

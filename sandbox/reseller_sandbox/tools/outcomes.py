@@ -23,9 +23,9 @@ from reseller_sandbox.control.results import RecordChange
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.lifecycle import TIMED
 from reseller_sandbox.registry.model import OUTSIDE, Stage
-from reseller_sandbox.reports.findings import write_finding
+from reseller_sandbox.reports.findings import write_file
+from reseller_sandbox.reports.html import rendered
 from reseller_sandbox.sandbox import Sandbox
-from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.running import Ended
 from reseller_sandbox.values.money import NOTHING, write
 from reseller_sandbox.values.names import to_unicode
@@ -291,8 +291,8 @@ def write_page(
     """
     other = baseline or outcome
     totals = (sum((each.amount for each in run.movements), NOTHING) for run in (outcome, other))
-    return write_finding(
-        Path(file).with_suffix(".html"),
+    page = rendered(
+        "finding.html",
         title=title,
         violations=violations,
         requests=outcome.requests,
@@ -304,6 +304,7 @@ def write_page(
         remedy=remedy,
         recording=file,
     )
+    return write_file(Path(file).with_suffix(".html"), page)
 
 
 def source_of(request: RequestRecord) -> str:
@@ -333,17 +334,9 @@ def _after(effect: Effect, outcome: Outcome) -> str:
 
 
 def write_recording(world: Sandbox, folder: Path, name: str) -> str:
-    """Write the recording of a world to a folder, and return the file.
-
-    Raise ``BadSetting`` if the file cannot be written.
-    """
+    """Write the recording of a world to a folder, and return the file. Raise ``BadSetting``."""
     file = folder / re.sub(r"[^\w.=-]+", "_", f"{name}.recording")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        world.recording.write(file)
-    except OSError as problem:
-        raise BadSetting(f"{file}: {problem.strerror}") from None
-    return str(file)
+    return write_file(file, world.recording.get().content)
 
 
 #: For each table, the fields that reports leave out: identifiers, values of counters, and copies of other
