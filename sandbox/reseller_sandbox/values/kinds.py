@@ -168,26 +168,19 @@ def _raw_text(value: object) -> str:
     return plain(value)
 
 
-def _label(value: object) -> str:
-    text = _line(value)
-    try:
-        return names.normalise_label(text)
-    except names.BadName as problem:
-        raise ValueError(f"{shortened(text)} is not a label: {problem}") from None
+def _normalised(
+    noun: str, read_text: Callable[[object], str], normalise: Callable[[str], str]
+) -> Callable[[object], str]:
+    """Return a function that reads a text and normalises it. ``noun`` names the text in the error."""
 
+    def read(value: object) -> str:
+        text = read_text(value)
+        try:
+            return normalise(text)
+        except names.BadName as problem:
+            raise ValueError(f"{shortened(text)} is not a {noun}: {problem}") from None
 
-def _name(value: object) -> str:
-    try:
-        return names.normalise(_text(value))
-    except names.BadName as problem:
-        raise ValueError(f"{shortened(value)} is not a name: {problem}") from None
-
-
-def _zone(value: object) -> str:
-    try:
-        return names.normalise_zone(_text(value))
-    except names.BadName as problem:
-        raise ValueError(f"{shortened(value)} is not a zone: {problem}") from None
+    return read
 
 
 def _switch(value: object) -> bool:
@@ -202,7 +195,10 @@ def _when(value: object) -> str:
         value = value.isoformat()
     try:
         text = _text(_in_seconds(value))
-        return wire(parse_instant(text)) if _is_instant(text) else _length(text)
+        if _is_instant(text):
+            return wire(parse_instant(text))
+        parse_duration(text)
+        return text.strip()
     except (ValueError, ArithmeticError):
         raise ValueError(f"must be an instant, or {A_DURATION}") from None
 
@@ -223,11 +219,6 @@ def _in_seconds(value: object) -> object:
 
 def _is_instant(text: str) -> bool:
     return "-" in text and not text.startswith("-")
-
-
-def _length(text: str) -> str:
-    parse_duration(text)
-    return text.strip()
 
 
 def instant(when: str, now: datetime) -> datetime:
@@ -568,8 +559,9 @@ TEXT = Kind({"type": "string"}, _text)
 LINE = Kind({"type": "string"}, _line)
 #: Any string. It can be empty and have control characters.
 RAW_TEXT = Kind({"type": "string"}, _raw_text)
-LABEL = Kind({"type": "string"}, _label)
-NAME = Kind({"type": "string"}, _name, names.to_unicode)
+LABEL = Kind({"type": "string"}, _normalised("label", _line, names.normalise_label))
+NAME = Kind({"type": "string"}, _normalised("name", _text, names.normalise), names.to_unicode)
+ZONE = Kind({"type": "string"}, _normalised("zone", _text, names.normalise_zone), names.to_unicode)
 #: The id of a record, as an integer.
 ID = whole(1, 10**15)
 #: The name of a snapshot, a branch, a fault rule or a canned answer. Paths can contain it without escapes.
@@ -595,7 +587,7 @@ ANYTHING: Kind[Any] = Kind({}, json_value, says="any JSON value")
 Text = Annotated[str, TEXT]
 Key = Annotated[str, KEY]
 Name = Annotated[str, NAME]
-Zone = Annotated[str, Kind({"type": "string"}, _zone, names.to_unicode)]
+Zone = Annotated[str, ZONE]
 Switch = Annotated[bool, SWITCH]
 Amount = Annotated[Decimal | float | str, AMOUNT]
 Change = Annotated[Decimal | float | str, CHANGE]
