@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -41,7 +42,6 @@ from reseller_sandbox.registry.model import DEFAULT
 from reseller_sandbox.remote import AUTHORITY, URL, WORLD, HttpTransport, credentials_of
 from reseller_sandbox.server.tls import Tls
 from reseller_sandbox.settings import DEFAULT_URL, BadSetting, ServerSettings, Settings, configured
-from reseller_sandbox.values.processes import HomeProcess
 from reseller_sandbox.values.text_checks import did_you_mean
 from reseller_sandbox.web.interfaces import PublicInterface, public_interfaces
 from reseller_sandbox.worlds import Engine, World
@@ -72,7 +72,7 @@ class _Port:
     def __init__(self, app: Flask, settings: Settings) -> None:
         self._app, self._settings = app, settings
         self._stack, self._lock, self._url = ExitStack(), Lock(), ""
-        self._home = HomeProcess()
+        self._process = os.getpid()
 
     @property
     def url(self) -> str:
@@ -81,7 +81,7 @@ class _Port:
         Raise ``InheritedWorld`` in a forked process if the server did not run before the fork.
         """
         with self._lock:
-            if not self._url and not self._home.is_here:
+            if not self._url and self._process != os.getpid():
                 raise InheritedWorld(DEFAULT)
             if not self._url:
                 server = self._stack.enter_context(server_of(self._app, self._settings, "127.0.0.1", 0))
@@ -168,7 +168,7 @@ class Sandbox(Resources):
 
     def _enter(self, transport: Transport) -> None:
         """Create the resources, which act on the world that ``transport`` reaches."""
-        self.transport, self._home = transport, HomeProcess()
+        self.transport, self._process = transport, os.getpid()
         self.reach(transport)
         if isinstance(transport, LocalTransport):
             self.world: World = transport.world
@@ -207,7 +207,7 @@ class Sandbox(Resources):
         A fork that was already deleted is not an error. In a process that was forked from the one that
         created this sandbox, do nothing, because the sandbox belongs to the other process.
         """
-        if not self._home.is_here:
+        if self._process != os.getpid():
             return
         forked, self._fork = self._fork, ""
         try:

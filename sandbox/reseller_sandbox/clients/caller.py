@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -109,7 +110,7 @@ class Caller:
     def __init__(self, sandbox: AnySandbox) -> None:
         assert isinstance(sandbox.transport, LocalTransport)
         # Do not refer to the world itself: a connection would keep it in memory.
-        self._home, self._name = sandbox.transport.home, sandbox.transport.name
+        self._process, self._name = sandbox.transport.process, sandbox.transport.name
         self._app = sandbox.app
         self._world = "" if sandbox.world is sandbox.engine.default else sandbox.world.name
 
@@ -121,7 +122,7 @@ class Caller:
         ``has_left`` is whether the client has left before the response. Raise ``InheritedWorld`` in a forked
         process.
         """
-        if not self._home.is_here:
+        if self._process != os.getpid():
             raise InheritedWorld(self._name)
         environ = described()
         if has_left:

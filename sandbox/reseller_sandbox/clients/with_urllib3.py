@@ -7,6 +7,7 @@ them are the same as over a socket.
 from __future__ import annotations
 
 import io
+import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,6 @@ from reseller_sandbox.clients.fake_connection import ResponseFile
 from reseller_sandbox.clients.socket_client import Socket
 from reseller_sandbox.clients.urllib3_requests import url_of
 from reseller_sandbox.remote import HttpTransport, trust
-from reseller_sandbox.values.processes import HomeProcess
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse  # not in versions before 2.0
@@ -54,7 +54,7 @@ class SandboxPoolManager(PoolManager):
         )
         kinds: dict[str, Any] = {scheme: partial(pool, scheme) for scheme in PORTS}
         self.pool_classes_by_scheme = kinds
-        self._home = HomeProcess()
+        self._process = os.getpid()
 
     def connection_from_host(
         self,
@@ -64,9 +64,9 @@ class SandboxPoolManager(PoolManager):
         pool_kwargs: dict[str, object] | None = None,
     ) -> HTTPConnectionPool:
         """Return the pool of connections to the sandbox for a host."""
-        if not self._home.is_here:
+        if self._process != os.getpid():
             self.clear()  # The inherited connections belong to the parent process.
-            self._home = HomeProcess()
+            self._process = os.getpid()
         return super().connection_from_host(host, port, scheme, pool_kwargs)
 
     def close(self) -> None:

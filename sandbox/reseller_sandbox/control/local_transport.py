@@ -5,13 +5,13 @@ The HTTP interface uses this transport, too.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import nullcontext
 
 from reseller_sandbox.control.resource import Operation
 from reseller_sandbox.refusals import INVALID_PARAMETER, OVER_SPEND_LIMIT, Refused
 from reseller_sandbox.registry.contract import Vocabulary
-from reseller_sandbox.values.processes import HomeProcess
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.timeline import AT
 
@@ -37,7 +37,8 @@ class LocalTransport:
     def __init__(self, worlds: Engine, world: World) -> None:
         self.worlds = worlds
         self.world = world
-        self.home = HomeProcess()
+        #: The id of the process that created this transport.
+        self.process = os.getpid()
 
     def __str__(self) -> str:
         return f"world {self.name}"
@@ -63,7 +64,7 @@ class LocalTransport:
 
         Raise ``InheritedWorld`` in a process that was forked from the one that created this transport.
         """
-        if not self.home.is_here:
+        if self.process != os.getpid():
             raise InheritedWorld(self.name)
         if self.is_outdated:
             raise self.worlds.unknown(self.name)

@@ -1,4 +1,4 @@
-"""Objects that belong to one process: after a fork, the child process has a copy, which it must not use."""
+"""Values that belong to one process: after a fork, the child process has a copy, which it must not use."""
 
 from __future__ import annotations
 
@@ -9,18 +9,6 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class HomeProcess:
-    """The process that created an object."""
-
-    def __init__(self) -> None:
-        self._id = os.getpid()
-
-    @property
-    def is_here(self) -> bool:
-        """Whether this process created the object. It is false in a child process after a fork."""
-        return self._id == os.getpid()
-
-
 class PerProcess(Generic[T]):
     """A value that ``make`` creates once in each process, such as a connection."""
 
@@ -29,10 +17,10 @@ class PerProcess(Generic[T]):
         self._create()
 
     def _create(self) -> None:
-        self._home, self._value = HomeProcess(), self._make()
+        self._process, self._value = os.getpid(), self._make()
 
     def __call__(self) -> T:
         """Return the value of this process."""
-        if not self._home.is_here:
+        if self._process != os.getpid():
             self._create()
         return self._value
