@@ -25,6 +25,7 @@ from reseller_sandbox.v3.shapes import (
     EnvelopeInFull,
     envelope,
     identifier,
+    on_name,
     own_order,
     path_envelope,
     requested_order,
@@ -339,13 +340,8 @@ class NameserversRequest(Shape):
     nameservers = Array(String(), required=True)
 
 
-@refuses(*BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_NAMESERVER)
-@route(
-    "v3.setNameservers",
-    "POST",
-    "/v3/domains/setNameservers/{domainName}",
-    body=NameserversRequest(),
-    answer=Envelope(),
+@on_name(
+    "setNameservers", Envelope(), r.WRONG_STATE, r.LOCKED, r.INVALID_NAMESERVER, body=NameserversRequest()
 )
 def set_nameservers(call: Call) -> dict[str, object]:
     """Delegate a domain to other name servers."""

@@ -55,9 +55,10 @@ WORDING = Wording(
 #: The response header that names the assumptions by which the signature is valid.
 SIGNATURE = "X-Sandbox-Signature"
 
-#: The name of a header or parameter for the API key or the signature, with any prefix.
 #: Matches the port at the end of an authority.
 _PORT = re.compile(r":[0-9]*$")
+
+#: The name of a header or parameter for the API key or the signature, with any prefix.
 _ELEMENT = re.compile(r"(.{0,40}?)(API[-_]?KEY|SIGNATURE)", re.IGNORECASE)
 _MOST_NAMED = 4
 

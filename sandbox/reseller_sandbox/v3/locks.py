@@ -12,25 +12,18 @@ from reseller_sandbox.refusals import Rule
 from reseller_sandbox.registry import orders
 from reseller_sandbox.registry.model import Flag
 from reseller_sandbox.v3.shapes import (
-    BODY,
-    FOUND,
     Envelope,
     EnvelopeWithPremium,
     EnvelopeWithUpdateLock,
+    on_name,
     own_order,
     path_envelope,
 )
-from reseller_sandbox.web.interface import Call, Endpoint, route
+from reseller_sandbox.web.interface import Call, Endpoint
 
 
 def _row(name: str, answer: Schema, *more: Rule) -> Callable[..., Endpoint]:
-    return route(
-        f"v3.{name}",
-        "POST",
-        f"/v3/domains/{name}/{{domainName}}",
-        answer=answer,
-        refuses=(*BODY, *FOUND, r.WRONG_STATE, *more, r.SWITCHED_ALREADY),
-    )
+    return on_name(name, answer, r.WRONG_STATE, *more, r.SWITCHED_ALREADY)
 
 
 def _set(call: Call, flag: Flag, on: bool) -> dict[str, Any]:

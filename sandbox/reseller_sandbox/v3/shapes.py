@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple
 
-from marshmallow import ValidationError, fields, post_load, pre_load, validate
+from marshmallow import Schema, ValidationError, fields, post_load, pre_load, validate
 from msgspec.structs import astuple
 
 from reseller_sandbox import refusals as r
-from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.refusals import INVALID_PARAMETER, Refused, Rule
 from reseller_sandbox.registry import orders, zones
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contacts import ContactInput
@@ -36,7 +36,7 @@ from reseller_sandbox.web.fields import (
     String,
     StringOrInteger,
 )
-from reseller_sandbox.web.interface import Call
+from reseller_sandbox.web.interface import Call, Endpoint, route
 
 #: The rules that check the body of a request, even an empty body.
 BODY = (r.UNSUPPORTED_MEDIA_TYPE, r.MALFORMED_BODY, r.INVALID_PARAMETER)
@@ -395,6 +395,12 @@ def envelope(
 def own_order(call: Call) -> Order:
     """Return the account's order for the domain name in the path."""
     return orders.own(call.draft.state, call.account, parse_name(call.arguments["domainName"]))
+
+
+def on_name(name: str, answer: Schema, *refuses: Rule, body: Schema | None = None) -> Callable[..., Endpoint]:
+    """Return a decorator that declares a POST operation on the domain name in the path."""
+    path = f"/v3/domains/{name}/{{domainName}}"
+    return route(f"v3.{name}", "POST", path, answer=answer, body=body, refuses=(*BODY, *FOUND, *refuses))
 
 
 def path_envelope(call: Call, order: Order) -> dict[str, Any]:

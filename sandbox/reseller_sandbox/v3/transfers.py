@@ -25,23 +25,14 @@ from reseller_sandbox.v3.shapes import (
     Message,
     identifier,
     number,
+    on_name,
     own_order,
     render_name,
     requested_order,
     status,
 )
 from reseller_sandbox.web.fields import Amount, InnerObject, Price, Shape, String, StringOrNumber, Years
-from reseller_sandbox.web.interface import Call, Endpoint, refuses, route
-
-
-def _row(name: str) -> Callable[..., Endpoint]:
-    return route(
-        f"v3.{name}",
-        "POST",
-        f"/v3/domains/{name}/{{domainName}}",
-        answer=Message(),
-        refuses=(*BODY, *FOUND, r.NO_TRANSFER, r.WRONG_STATE),
-    )
+from reseller_sandbox.web.interface import Call, refuses, route
 
 
 class CodeRequest(AlternativeKeys):
@@ -124,19 +115,19 @@ def request_transfer(call: Call) -> dict[str, object]:
     }
 
 
-@_row("rejectTransfer")
+@on_name("rejectTransfer", Message(), r.NO_TRANSFER, r.WRONG_STATE)
 def reject_transfer(call: Call) -> dict[str, object]:
     """Reject another registrar's request to transfer your domain."""
     return _decide(call, transfers.reject, "rejected")
 
 
-@_row("cancelTransfer")
+@on_name("cancelTransfer", Message(), r.NO_TRANSFER, r.WRONG_STATE)
 def cancel_transfer(call: Call) -> dict[str, object]:
     """Cancel your request to transfer a domain from another registrar. The price is refunded."""
     return _decide(call, transfers.cancel, "cancelled")
 
 
-@_row("approveTransfer")
+@on_name("approveTransfer", Message(), r.NO_TRANSFER, r.WRONG_STATE)
 def approve_transfer(call: Call) -> dict[str, object]:
     """Approve another registrar's request to transfer your domain."""
     return _decide(call, transfers.approve, "approved")
@@ -160,8 +151,7 @@ class Code(Shape):
     authCode = String()
 
 
-@refuses(*BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_AUTH_CODE)
-@route("v3.setAuthcode", "POST", "/v3/domains/setAuthcode/{domainName}", body=CodeRequest(), answer=Code())
+@on_name("setAuthcode", Code(), r.WRONG_STATE, r.LOCKED, r.INVALID_AUTH_CODE, body=CodeRequest())
 def set_code(call: Call) -> dict[str, object]:
     """Set the authorization code of a domain."""
     return _answer(call, orders.set_auth_code(call.draft, own_order(call), call.arguments["authCode"]))
