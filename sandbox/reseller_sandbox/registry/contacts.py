@@ -106,11 +106,6 @@ def parse_handle(text: str) -> str:
     return text
 
 
-def is_free(draft: Draft, handle: str) -> bool:
-    """Whether ``handle`` is unused in all accounts. Handles are unique in the registry."""
-    return handle not in draft.state.contacts
-
-
 def add(
     draft: Draft,
     account: Account,
@@ -128,7 +123,7 @@ def add(
     require_valid_card(draft, card)
     if customer_id is not None:
         customers.own(draft.state, account, customer_id)
-    if not is_free(draft, handle):
+    if handle in draft.state.contacts:  # of any account
         raise Refused(refusals.HANDLE_TAKEN, handle=handle)
     return draft.put(
         Contact(

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from reseller_sandbox.web.interfaces import PublicInterface, SignedRequest, UnsignedRequest
-
-
-def _sign(request: UnsignedRequest) -> SignedRequest:
-    return SignedRequest({request.assumed.token_headers[0]: request.account.token})
-
+from reseller_sandbox.web.interfaces import PublicInterface, SignedRequest
 
 INTERFACE = PublicInterface(
     name="v2",
@@ -19,7 +14,7 @@ INTERFACE = PublicInterface(
     paths=r"/([Vv]?[0-9]+\.[0-9]+|[Vv]?2)(/|\Z)|(/(?!v3/|_)[^/]+)?/(customer|contact|domain)(/|\Z)",
     address="/V2.0",
     load=lambda: import_module("reseller_sandbox.v2.interface").V2,  # Loaded late: V2 has many modules.
-    sign=_sign,
+    sign=lambda request: SignedRequest({request.assumed.token_headers[0]: request.account.token}),
     credentials={"token": "v2.0 token"},
     name_path="/V2.0/domain/{name}",
 )

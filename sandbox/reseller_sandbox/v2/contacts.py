@@ -67,7 +67,7 @@ class ContactFound(Done):
 @route("v2.contact.check", "GET", _CHECK, answer=Checked())
 def check(call: Call) -> dict[str, object]:
     """Return whether a contact can be created under a handle."""
-    return done(avail=contacts.is_free(call.draft, _handle(call)))
+    return done(avail=_handle(call) not in call.draft.state.contacts)
 
 
 @refuses(

@@ -54,22 +54,16 @@ class V2(Interface):
 
         Raise ``version_not_served``, ``token_missing`` or ``unknown_token``.
         """
-        holder = self._find(request)
-        if holder is not None:
-            request.world, request.sender = holder
-            self._require_version(request)
-            return
-        refused = self._refusal(request)
-        self._require_version(request)
-        raise refused
-
-    def _find(self, request: RequestContext) -> tuple[World, Account] | None:
-        """Return the world and the account of the request's token, or None."""
         holder = self._holder(_HEADER, request.headers.get(_HEADER, ""), request)
-        if holder is not None:
-            return holder
-        holders = (self._holder(name, token, request) for name, token in request.headers.items())
-        return next(filter(None, holders), None)
+        if holder is None:
+            holders = (self._holder(name, token, request) for name, token in request.headers.items())
+            holder = next(filter(None, holders), None)
+        if holder is None:
+            refused = self._refusal(request)
+            self._require_version(request)
+            raise refused
+        request.world, request.sender = holder
+        self._require_version(request)
 
     def _holder(self, name: str, token: str, request: RequestContext) -> tuple[World, Account] | None:
         """Return the world and the account of ``token`` if the world accepts tokens in header ``name``."""
