@@ -47,8 +47,9 @@ class Index:
     def __init__(self) -> None:
         #: The world that has, or once had, each credential.
         self.claimants: dict[Claim, World] = {}
-        # An OrderedDict, because it removes its oldest entry in constant time.
-        self._ends: OrderedDict[str, str] = OrderedDict()
+        #: Why the world of a credential no longer exists. An OrderedDict removes its oldest entry in constant
+        #: time.
+        self.ends: OrderedDict[str, str] = OrderedDict()
 
     def add(self, world: World) -> None:
         """Claim the present keys and tokens of ``world``, except those that another world has claimed."""
@@ -61,30 +62,12 @@ class Index:
         end = f"it was of the world {world.name}, which {end}"
         for account in own_accounts(world.state):
             for credential in (account.key, account.token, account.secret):
-                self._ends[credential] = end
-                self._ends.move_to_end(credential)
-        while len(self._ends) > MOST_REMEMBERED:
-            self._ends.popitem(last=False)
+                self.ends[credential] = end
+                self.ends.move_to_end(credential)
+        while len(self.ends) > MOST_REMEMBERED:
+            self.ends.popitem(last=False)
         # Make a new dictionary, because other threads may be reading the old one.
         self.claimants = {claim: holder for claim, holder in self.claimants.items() if holder is not world}
-
-    def remembered(self) -> tuple[tuple[tuple[Claim, str], ...], Mapping[str, str]]:
-        """Return all claims with the names of their worlds, and also the reasons why worlds were deleted."""
-        return tuple((claim, world.name) for claim, world in self.claimants.items()), dict(self._ends)
-
-    def recall(
-        self, claims: Iterable[tuple[Claim, str]], ends: Mapping[str, str], worlds: Mapping[str, World]
-    ) -> None:
-        """Restore the claims and reasons of another index, from the result of its method ``remembered``.
-
-        ``worlds`` holds the current worlds by name.
-        """
-        self.claimants |= {claim: worlds[name] for claim, name in claims if name in worlds}
-        self._ends |= ends
-
-    def end_of(self, credential: str) -> str:
-        """Return why the world of ``credential`` no longer exists, or an empty string."""
-        return self._ends.get(credential, "")
 
     def is_taken(self, account: Account, by_other_than: World | None = None) -> bool:
         """Whether another world has or had the key or the token of ``account``."""
@@ -228,15 +211,18 @@ class Engine:
         self.seed, self._count = dump.seed, dump.count
         for world in others:
             self._take(world, world.used)
-        self._index.recall(dump.claims, dump.ends, self._by_name)
+        worlds = self._by_name
+        self._index.claimants |= {claim: worlds[name] for claim, name in dump.claims if name in worlds}
+        self._index.ends |= dump.ends
         self.departed.take(dump.departed)
 
     def dump(self) -> EngineDump:
         """Return the worlds and credentials of this engine as a value that can be saved."""
         with self._lock:
             worlds, departed = list(self._by_name.values()), Tally.of(self.departed)
-            count, remembered = self._count, self._index.remembered()
-        return EngineDump(self.seed, count, tuple(map(WorldDump.of, worlds)), *remembered, departed)
+            claims = tuple((claim, world.name) for claim, world in self._index.claimants.items())
+            count, ends = self._count, dict(self._index.ends)
+        return EngineDump(self.seed, count, tuple(map(WorldDump.of, worlds)), claims, ends, departed)
 
     def __iter__(self) -> Iterator[World]:
         with self._lock:
@@ -297,7 +283,7 @@ class Engine:
             known = rejection_in(world, credential, path_world)
             if known is not None and self._in_use(world):
                 return known
-        end = self._index.end_of(credential)
+        end = self._index.ends.get(credential)
         return Rejection(end or self.shard.elsewhere(credential) or NO_ACCOUNT)
 
     def fork(self, request: Fork) -> World:
@@ -438,14 +424,11 @@ class Engine:
         def is_taken(account: Account) -> bool:
             return self._index.is_taken(account, by_other_than=world)
 
-        def is_foreign(account: Account) -> bool:
-            return not all(map(self.shard.owns, (account.key, account.token)))
-
         guarded = bool(self.shard.name) and world is not self.default
         others = {
             account.client_id
             for account in accounts
-            if (guarded and is_foreign(account)) or is_taken(account)
+            if (guarded and not all(map(self.shard.owns, (account.key, account.token)))) or is_taken(account)
         }
         return renewed(state, self.seed, world.number, is_taken, others, self.shard)
 

@@ -481,11 +481,6 @@ class RequestJournal:
         self.dropped = 0
         self.totals: dict[DroppedRequest, int] = {}
 
-    @property
-    def limit(self) -> int:
-        """The maximum number of entries."""
-        return self._limits.journal
-
     def add(self, entry: Entry) -> None:
         """Add an entry with its long bodies cut. Drop the oldest entry beyond the limit."""
         limit, cut = self._limits.journal_body, dict[str, object]()

@@ -247,9 +247,10 @@ def until_stage(order: int, name: str, stage: Stage) -> Advance:
     reason = f"time alone does not bring {to_unicode(name)} to {stage.value}"
 
     def is_reached(snapshot: Snapshot, _: Sequence[RegistryEvent]) -> bool:
-        if order not in snapshot.state.orders and stage is not Stage.RELEASED:
+        held = snapshot.state.orders.get(order)
+        if held is None and stage is not Stage.RELEASED:
             raise Refused(NOTHING_DUE, reason=reason)
-        return _stage(snapshot.state, order) is stage
+        return held is None or held.stage is stage
 
     return _until(is_reached, reason)
 
@@ -309,11 +310,6 @@ def after_request(request: Request) -> Advance:
         return snapshot.after(state, events), [event.registry_event for event in events]
 
     return go
-
-
-def _stage(state: State, number: int) -> Stage:
-    order = state.orders.get(number)
-    return Stage.RELEASED if order is None else order.stage
 
 
 def changes(earlier: State, later: State) -> Iterator[Change]:

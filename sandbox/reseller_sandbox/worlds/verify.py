@@ -92,7 +92,7 @@ def count(
     possible = len(matching) + dropped.most
     verified = low <= count and (high is None or possible <= high)
     if not verified and low <= possible and (high is None or count <= high):
-        raise unanswerable(world.journal.limit, requests.dropped, NUMBER)
+        raise unanswerable(world.limits.journal, requests.dropped, NUMBER)
     forgotten = "" if verified else _forgotten(requests)
     near = nearest(match, requests.entries) if count < low else ()
     return Verdict(verified, f"{_times(low, high)} expected, {count} came{forgotten}", matching, count, near)
@@ -134,7 +134,7 @@ def in_order(world: World, matches: Sequence[Match]) -> Verdict:
         position = next((place for place in range(at, len(entries)) if match(entries[place])), None)
         if position is None:
             if count_dropped(requests, matches[0]).most:
-                raise unanswerable(world.journal.limit, requests.dropped, "order of these requests")
+                raise unanswerable(world.limits.journal, requests.dropped, "order of these requests")
             after = f" after {matching[-1].id}" if matching else ""
             message = f"the expected request number {number + 1} did not come{after}"
             message += _forgotten(requests)
