@@ -97,7 +97,6 @@ def free(
 ) -> Any:
     """Declare an assumption whose values are of ``kind``.
 
-
     ``observed`` is the value that clients rely on, if it differs from the default. ``alternatives`` holds the
     values that ``sweep`` tries, if the kind does not list its values.
     """

@@ -13,7 +13,7 @@ from reseller_sandbox import refusals
 from reseller_sandbox.refusals import INVALID_CONTACT, Refused, Term
 from reseller_sandbox.registry import contact_checks
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.model import CARD_FIELDS, Account, Card, Contact, Customer, Order, Stage
+from reseller_sandbox.registry.model import CARD_FIELDS, Account, Card, Customer, Order, Stage
 from reseller_sandbox.registry.state import Draft, State
 from reseller_sandbox.values import text_checks
 from reseller_sandbox.values.names import shown
@@ -148,7 +148,6 @@ def by_mail(state: State, account: Account, mail: str) -> Customer:
 def create(draft: Draft, account: Account, fields: Mapping[str, str]) -> Customer:
     """Create a customer of ``account`` with a new id.
 
-
     ``fields`` holds contact details and ``OWN_FIELDS``. Refuse with ``invalid_contact`` and ``mail_taken``.
     """
     blank = Customer(customer_id=0, account=account.client_id, card=Card())
@@ -197,16 +196,12 @@ def delete(draft: Draft, customer: Customer) -> None:
         raise Refused(refusals.CUSTOMER_HAS_ORDERS, customer=customer.customer_id, names=names)
     for order in list(_orders(draft.state, customer)):
         draft.put(replace(order, customer_id=None))
-    for contact in list(_contacts(draft.state, customer)):
-        draft.put(replace(contact, customer_id=None))
+    linked = draft.state.linked.beginning(("customer_contact", customer.customer_id))
+    for *_, handle in list(linked):
+        draft.put(replace(draft.state.contacts[handle], customer_id=None))
     draft.remove(customer)
 
 
 def _orders(state: State, customer: Customer) -> Iterator[Order]:
     linked = state.linked.beginning(("customer", customer.customer_id))
     return (state.orders[number] for *_, number in linked)
-
-
-def _contacts(state: State, customer: Customer) -> Iterator[Contact]:
-    linked = state.linked.beginning(("customer_contact", customer.customer_id))
-    return (state.contacts[handle] for *_, handle in linked)

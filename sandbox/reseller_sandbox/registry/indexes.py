@@ -75,8 +75,7 @@ def _account_indexed(account: Account) -> Entries:
         ("key", ("account_by_key", account.key, account.client_id)),
         ("token", ("account_by_token", account.token, account.client_id)),
     )
-    revoked = account.revoked
-    return tuple([entry for credential, entry in working if not revoked or credential not in revoked])
+    return tuple([entry for credential, entry in working if credential not in account.revoked])
 
 
 def _customer_indexed(customer: Customer) -> Entries:

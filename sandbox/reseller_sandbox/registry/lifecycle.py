@@ -156,13 +156,10 @@ TIMED: tuple[TimedTransition, ...] = (
 TIMED_AT: Mapping[Stage, Sequence[TimedTransition]] = {
     stage: [row for row in TIMED if row.stage is stage and row.period is not DAY] for stage in Stage
 }
-_RENEWALS = {row.stage: row for row in TIMED if row.renews}
+
+#: The automatic renewal at each stage that has one.
+RENEWALS = {row.stage: row for row in TIMED if row.renews}
 _PROCESSED = frozenset(row.stage for row in TIMED if row.period is PROCESSING)
-
-
-def trial(stage: Stage) -> TimedTransition | None:
-    """Return the automatic renewal at ``stage``, or None."""
-    return _RENEWALS.get(stage)
 
 
 def completion(requested: datetime, policy: Policy) -> datetime:

@@ -220,7 +220,6 @@ def require_free(draft: Draft, account: Account, zone: Zone, name: str) -> None:
 def register(draft: Draft, account: Account, purchase: Registration) -> Placed:
     """Register a domain for ``account`` and charge the price.
 
-
     Refuse, in this order: as ``zone_of`` does, ``zone_out_of_service``, ``period_too_short``,
     ``period_too_long``, ``privacy_not_offered``, ``contacts_required``, ``invalid_contact``,
     ``contact_not_found``, ``customer_not_found``, ``invalid_nameserver``, ``license_required``,
@@ -297,7 +296,6 @@ def renew(
     free: bool = False,
 ) -> Placed:
     """Renew a domain for ``years`` by request, and charge the price unless the renewal is ``free``.
-
 
     ``expected`` is the current end of the term as the client knows it, and ``end`` the new end that the
     client expects. Refuse as ``require`` does, then with ``zone_out_of_service``, ``expiry_mismatch``,
@@ -411,8 +409,7 @@ def restore(draft: Draft, order: Order) -> Placed:
     zone, special = zone_and_premium(draft.state, order)
     zones.require_in_service(zone)
     due = {"always": True, "never": False}.get(zone.policy.restore_years, order.expires <= draft.now)
-    shortest = draft.state.zones[order.zone].min_renewal_years
-    years = min(shortest, years_left(draft, order)) if due else 0
+    years = min(zone.min_renewal_years, years_left(draft, order)) if due else 0
     price = zones.restore_price(zone, special, years)
     ledger.charge(draft, order, price, Purpose.RESTORE, years)
     assert move.target is not None

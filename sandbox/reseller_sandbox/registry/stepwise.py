@@ -26,7 +26,8 @@ _SLICE = 4096
 LONG, _FEW = 1 << 18, 16
 
 
-_ENDING: ContextVar[Event | None] = ContextVar("ending", default=None)
+#: The event that ends the long work of this thread. None means that this thread does no long work.
+ENDING: ContextVar[Event | None] = ContextVar("ending", default=None)
 
 
 class Interrupted(BaseException):
@@ -36,21 +37,16 @@ class Interrupted(BaseException):
 @contextmanager
 def interruptible(ending: Event) -> Iterator[None]:
     """Mark the block as long work, which ends at its next step after ``ending`` is set."""
-    token = _ENDING.set(ending)
+    token = ENDING.set(ending)
     try:
         yield
     finally:
-        _ENDING.reset(token)
-
-
-def is_interruptible() -> bool:
-    """Whether this thread does long work."""
-    return _ENDING.get() is not None
+        ENDING.reset(token)
 
 
 def begin_step() -> None:
     """Raise ``Interrupted`` if the long work of this thread must end."""
-    ending = _ENDING.get()
+    ending = ENDING.get()
     if ending is not None and ending.is_set():
         raise Interrupted
 

@@ -88,11 +88,9 @@ def _end_transfer(draft: Draft, order: Order) -> list[RegistryEvent]:
 
 def _retry(draft: Draft, number: int) -> list[RegistryEvent]:
     order = draft.state.orders[number]
-    row = lifecycle.trial(order.stage)
-    assert row is not None
     blocked_by = purchases.blocked_by(draft, order)
     if not blocked_by:
-        return _carry_out(draft, order, row)
+        return _carry_out(draft, order, lifecycle.RENEWALS[order.stage])
     policy = draft.state.zones[order.zone].policy
     draft.put(replace(order, retry=lifecycle.retry(order, policy, draft.assumed, draft.now, tried=True)))
     return [concerning(draft, lifecycle.RENEWAL_FAILED, order, note=blocked_by)]

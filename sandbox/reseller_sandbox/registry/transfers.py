@@ -156,7 +156,6 @@ def transfer_lock_start(order: Order, assumed: Assumptions) -> datetime:
 def latest(draft: Draft, account: Account, name: str) -> Transfer:
     """Return the latest transfer of a domain, if ``account`` was a party to it.
 
-
     Otherwise, refuse with ``no_transfer`` if the account holds the domain, or with ``domain_not_found``.
     """
     transfer = draft.state.transfers.get(name)

@@ -30,7 +30,6 @@ def parse_name(text: str) -> str:
 def zone_of(state: State, name: str) -> Zone:
     """Return the zone of the domain ``name``, or refuse.
 
-
     Refuse with ``zone_not_supported`` if no zone holds the name, and with ``invalid_name`` if the zone's
     rules forbid it.
     """

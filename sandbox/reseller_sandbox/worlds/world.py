@@ -20,7 +20,7 @@ from reseller_sandbox.registry.assumptions import Assumptions, watched
 from reseller_sandbox.registry.ledger import total_charged
 from reseller_sandbox.registry.limits import Limits
 from reseller_sandbox.registry.state import Change, Draft, State
-from reseller_sandbox.registry.stepwise import is_interruptible
+from reseller_sandbox.registry.stepwise import ENDING
 from reseller_sandbox.registry.timers import RegistryEvent
 from reseller_sandbox.server.secrecy import secrecy_of
 from reseller_sandbox.values.clock import WorldClock, stopwatch
@@ -106,7 +106,7 @@ class WorldLock:
                 raise Busy(self)
             self._lock.acquire()
         self._depth += 1
-        if self._depth == 1 and is_interruptible():
+        if self._depth == 1 and ENDING.get() is not None:
             self.before = self._content()
 
     def __exit__(self, *_: object) -> None:
