@@ -8,7 +8,6 @@ from math import inf
 from typing import Any
 from urllib.parse import unquote
 
-from reseller_sandbox import refusals
 from reseller_sandbox.control.events import LocalSubscription
 from reseller_sandbox.control.hints import meant
 from reseller_sandbox.control.local_transport import LocalTransport
@@ -110,13 +109,7 @@ class Control(Interface):
 
     name = owner = "control"
     journalled = False
-    common: tuple[Rule, ...] = (
-        refusals.INVALID_HOST,
-        refusals.BODY_TOO_LARGE,
-        refusals.UNKNOWN_WORLD,
-        refusals.UNSUPPORTED_ENCODING,
-        *Gate.RULES,
-    )
+    common: tuple[Rule, ...] = (*Interface.common, *Gate.RULES)
     error_shape: Mapping[str, object] = {
         "type": "object",
         "properties": {name: {"type": "string"} for name in ("error", "message", "remedy")},

@@ -278,10 +278,7 @@ class _Writer(pickle.Pickler):
 
         A state to which only a waiting request refers is written in full here.
         """
-        call = self._states.get(id(state))
-        if call is None:
-            call = _whole, (_own(state), list(_records(state)))
-        return call
+        return self._states.get(id(state)) or (_whole, (_own(state), list(_records(state))))
 
     def _queue(self, queue: Queue[Event]) -> Made:
         """Return the call that restores ``queue``. If possible, it changes the previous queue in the file."""

@@ -22,6 +22,7 @@ from reseller_sandbox.server.asgi_adapter import Bridge, tcp_beneath, unsent, wa
 from reseller_sandbox.server.messages import (
     ASKED_FOR_TUNNEL,
     HEAD_TOO_LONG,
+    HTTP2,
     INCOMPLETE,
     MAX_EMPTY,
     MAX_HEAD,
@@ -31,7 +32,6 @@ from reseller_sandbox.server.messages import (
     TARGET_TOO_LONG,
     TOO_MANY_EMPTY_LINES,
     Unserved,
-    is_http2,
     is_tls,
     legible,
     malformed,
@@ -168,7 +168,7 @@ class Protocol(HttpToolsProtocol):
         line, _, headers = bytes(self.head).partition(b"\n")
         if is_tls(line):
             self._refuse(SPOKE_TLS)
-        elif is_http2(line):
+        elif line.startswith(HTTP2):
             self._refuse(SPOKE_HTTP2)
         elif len(line) > MAX_TARGET and len(max(line.split(b" "), key=len)) > MAX_TARGET:
             self._refuse(TARGET_TOO_LONG)

@@ -111,7 +111,7 @@ _UPGRADE = re.compile(rb"^upgrade(?=:)", re.IGNORECASE | re.MULTILINE)
 _REQUEST_LINE = re.compile(r"(?P<method>[A-Za-z-]{1,20})(?: +(?P<target>.*?))?? *(?:HTTP/[0-9.]*)?$")
 #: The first bytes that a TLS client and an HTTP/2 client send.
 _TLS = b"\x16\x03"
-_HTTP2 = b"PRI * HTTP/2"
+HTTP2 = b"PRI * HTTP/2"
 
 
 class Unread(Struct, frozen=True):
@@ -159,8 +159,3 @@ def without_upgrade(headers: bytes) -> bytes:
 def is_tls(head: bytes | bytearray) -> bool:
     """Whether the received bytes are the beginning of a TLS connection."""
     return head[: len(_TLS)] == _TLS[: max(len(head), 1)]
-
-
-def is_http2(line: bytes) -> bool:
-    """Whether a request line is the beginning of an HTTP/2 connection."""
-    return line.startswith(_HTTP2)

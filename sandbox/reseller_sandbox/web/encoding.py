@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import zlib
 
 from werkzeug.http import parse_accept_header
@@ -48,8 +47,3 @@ def _unsupported(problem: str) -> Refused:
 def accepts_gzip(accepted: str) -> bool:
     """Whether a client with this header Accept-Encoding reads gzip, and prefers nothing else to it."""
     return parse_accept_header(accepted).best_match(("gzip", "identity")) == "gzip"
-
-
-def gzipped(content: bytes) -> bytes:
-    """Return ``content`` in gzip. The same content always gives the same bytes."""
-    return gzip.compress(content, mtime=0)

@@ -15,6 +15,7 @@ steps:
 
 from __future__ import annotations
 
+import gzip
 import re
 import threading
 import time
@@ -43,7 +44,7 @@ from reseller_sandbox.web import canned_answers, fault_injection
 from reseller_sandbox.web import headers as names
 from reseller_sandbox.web.application import Application, Views, WholeResponse
 from reseller_sandbox.web.context import ENV_WORLD, RequestContext
-from reseller_sandbox.web.encoding import ENCODING, accepts_gzip, decoded, gzipped
+from reseller_sandbox.web.encoding import ENCODING, accepts_gzip, decoded
 from reseller_sandbox.web.fault_injection import NO_ANSWER, Postponed
 from reseller_sandbox.web.interface import Answer, Endpoint, Interface, Mount, is_control, max_body
 from reseller_sandbox.web.unmatched import Unmatched
@@ -73,10 +74,7 @@ UNANSWERED = 503
 
 
 def create_app(worlds: Engine, mounts: Sequence[Mount], settings: Settings) -> Flask:
-    """Return a WSGI application that serves ``mounts`` over ``worlds``.
-
-    ``limits`` are the maximum sizes of request bodies.
-    """
+    """Return a WSGI application that serves ``mounts`` over ``worlds``."""
     pipeline = Pipeline(worlds, mounts, settings)
     app = Application("reseller_sandbox", mounts, partial(_views, pipeline))
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
@@ -169,7 +167,9 @@ class Pipeline:
             if request.cause:
                 request.environ.pop(Env.DELIVERY, None)
                 request = request.without_effects()
-            answer = self._fail(request, failure)
+            log_failure(request.operation, failure)
+            where = "; the log of the sandbox has the details"
+            answer = self._refuse(request, Refused(r.INTERNAL_ERROR, where=where))
         return self._respond(request, answer)
 
     def _resolve(self, request: RequestContext) -> None:
@@ -304,12 +304,6 @@ class Pipeline:
         request.refused = refused.in_wording(interface.wording, partial(interface.reword, request))
         return interface.refuse(request, refused)
 
-    def _fail(self, request: RequestContext, error: Exception) -> Answer:
-        log_failure(request.operation, error)
-        return self._refuse(
-            request, Refused(r.INTERNAL_ERROR, where="; the log of the sandbox has the details")
-        )
-
     def _record(self, request: RequestContext, answer: Answer) -> None:
         """Write the journal entry of a request, unless the entry has been written already."""
         world = request.world
@@ -326,7 +320,8 @@ class Pipeline:
             if accepts_gzip(request.headers.get("Accept-Encoding", "")):
                 # The response depends on the assumption, because the client gets it in gzip.
                 request.relied_on.add("compression")
-                request.compressed = gzipped(answer.content)
+                # Without a time, the same content always gives the same bytes.
+                request.compressed = gzip.compress(answer.content, mtime=0)
         request.assumed = named(world.assumptions, request.relied_on)
         if request.cause:
             if (delivery := request.environ.get(Env.DELIVERY)) is not None:
