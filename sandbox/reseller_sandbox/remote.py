@@ -9,17 +9,14 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime
-from decimal import Decimal
-from enum import Enum
-from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from selectors import EVENT_READ, DefaultSelector
 from socket import SHUT_RDWR
 from threading import RLock
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
+
+from msgspec import ValidationError
 
 from reseller_sandbox.control.parameter_text import parse_text
 from reseller_sandbox.control.resource import Operation, ReceivedRefusal, Subscription
@@ -27,8 +24,7 @@ from reseller_sandbox.refusals import RULES
 from reseller_sandbox.registry.model import DEFAULT
 from reseller_sandbox.server.secrecy import USUAL
 from reseller_sandbox.settings import BadSetting, read_url
-from reseller_sandbox.values.clock import parse_instant
-from reseller_sandbox.values.parameters import Parameter, field_names, is_record
+from reseller_sandbox.values.parameters import Parameter
 from reseller_sandbox.values.processes import PerProcess
 from reseller_sandbox.values.text_checks import require_whole_letters
 
@@ -130,7 +126,17 @@ class HttpTransport:
         """Carry out ``operation`` on the server. Return its result, or its stream of records."""
         if operation.sort == "stream":
             return HttpSubscription(self, operation, arguments)
-        return read_record(operation.result, self.answer(operation, arguments))
+        return self.result(operation, self.answer(operation, arguments))
+
+    def result(self, operation: Operation, answer: object) -> Any:
+        """Return the record in the JSON ``answer``. Raise ``Unreachable`` if it has another form."""
+        try:
+            return operation.result.received(answer)
+        except (ValidationError, KeyError) as problem:
+            raise Unreachable(
+                f"the server at {self.url} is not a sandbox of this version: its answer to {operation.id} "
+                f"has another form: {problem}"
+            ) from None
 
     def answer(
         self, operation: Operation, arguments: Mapping[str, object], headers: Mapping[str, str] | None = None
@@ -263,8 +269,7 @@ class HttpSubscription(Subscription[Any]):
     def __init__(
         self, transport: HttpTransport, operation: Operation, arguments: Mapping[str, object]
     ) -> None:
-        self._url = transport.url
-        self._result = operation.result
+        self._transport, self._operation = transport, operation
         request = transport.request_of(operation, arguments)
         self._connection = transport.connection()
         self._response, content = transport.send(self._connection, *request, streams=True)
@@ -276,7 +281,7 @@ class HttpSubscription(Subscription[Any]):
 
     def __next__(self) -> Any:
         """Return the next record. Raise StopIteration after the last."""
-        return read_record(self._result, self.data())
+        return self._transport.result(self._operation, self.data())
 
     def data(self) -> Any:
         """Return the next record as JSON. Raise StopIteration after the last."""
@@ -305,7 +310,7 @@ class HttpSubscription(Subscription[Any]):
             reason = f": {problem}"
         if not line and not self._closed:
             self.close()
-            raise Unreachable(f"the stream from {self._url} ended unexpectedly{reason}")
+            raise Unreachable(f"the stream from {self._transport.url} ended unexpectedly{reason}")
         return line.decode("utf-8").rstrip("\r\n")
 
     def close(self) -> None:
@@ -316,34 +321,6 @@ class HttpSubscription(Subscription[Any]):
                 self._socket.shutdown(SHUT_RDWR)  # Wake a thread that waits for a line.
             self._response.close()
             self._connection.close()
-
-
-def read_record(kind: Any, value: Any) -> object:
-    """Convert JSON to a value of type ``kind``: a record, or a field of a record."""
-    origin, parts = get_origin(kind), get_args(kind)
-    if value is None:
-        return None
-    if origin in (Union, UnionType):
-        return read_record(next(part for part in parts if part is not NoneType), value)
-    if origin is tuple:
-        return tuple(read_record(parts[0], item) for item in value)
-    if is_record(kind):
-        # The keys of the field ``rest`` are in the JSON object of the record, not in a nested object.
-        rest, _ = getattr(kind, "among", ("", ()))
-        hints = {name: hint for name, hint in _fields(kind).items() if name.removesuffix("_") in value}
-        read = {name: read_record(hint, value[name.removesuffix("_")]) for name, hint in hints.items()}
-        others = {name: item for name, item in value.items() if name not in hints}
-        return kind(**read, **({rest: others} if rest else {}))
-    if isinstance(kind, type) and issubclass(kind, Enum | Decimal):
-        return kind(value)
-    return parse_instant(value) if isinstance(kind, type) and issubclass(kind, datetime) else value
-
-
-@cache
-def _fields(kind: object) -> Mapping[str, object]:
-    """Return the types of the fields of a record."""
-    hints = get_type_hints(kind)
-    return {name: hints[name] for name in field_names(kind)}
 
 
 def trust(authority: str | None = None) -> SSLContext:

@@ -129,13 +129,23 @@ def test_the_answer_of_a_router_is_reported_in_its_words(status: int, body: byte
     assert "{" not in str(raised.value)
 
 
-def test_another_program_that_answers_with_json_is_no_sandbox() -> None:
-    def answer(request: Any) -> None:
-        request.send_response(200)
-        request.end_headers()
-        request.wfile.write(b'{"status": "UP"}')
+def answer_up(request: Any) -> None:
+    """Answer as the health check of another program does."""
+    request.send_response(200)
+    request.end_headers()
+    request.wfile.write(b'{"status": "UP"}')
 
-    with serving(answer) as url:
+
+def test_results_of_another_form_are_reported() -> None:
+    with serving(answer_up) as url:
+        remote = connect(url)
+        for ask, problem in ((remote.clock.show, "`now`"), (remote.faults.list, "faults")):
+            with pytest.raises(ConnectionError, match=f"not a sandbox of this version: .*{problem}"):
+                ask()
+
+
+def test_another_program_that_answers_with_json_is_no_sandbox() -> None:
+    with serving(answer_up) as url:
         for words in (("wait", "--timeout", "0"), ("request", "GET", "/v3/balance")):
             done = run(*words, "--url", url)
             assert (done.status, "is not a sandbox: its 200 has another form" in done.err) == (3, True), done

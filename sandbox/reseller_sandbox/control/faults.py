@@ -53,6 +53,12 @@ class FaultRecord(Result, frozen=True, kw_only=True):
     #: function returns all possible keys of ``parameters``.
     among: ClassVar[tuple[str, Callable[[], tuple[Parameter, ...]]]] = ("parameters", reading.kind_parameters)
 
+    @classmethod
+    def received(cls, answer: Mapping[str, Any]) -> Self:
+        """Return the record of a rule that a server sent as JSON."""
+        parameters = {key: answer[key] for key in answer if key not in cls.__struct_fields__}
+        return super().received({**answer, "parameters": parameters})
+
     def keys(self) -> list[str]:
         """Return the keys of the rule in JSON, so that ``replace`` accepts ``dict(rule)``."""
         return [*(name for name in self.__struct_fields__ if name != "parameters"), *self.parameters]
@@ -68,6 +74,11 @@ class FaultList(Result, frozen=True, kw_only=True):
     """Fault rules in order. The sandbox compares each request with the rules in this order."""
 
     faults: tuple[FaultRecord, ...]
+
+    @classmethod
+    def received(cls, answer: Mapping[str, Any]) -> Self:
+        """Return the rules that a server sent as JSON."""
+        return cls(faults=tuple(map(FaultRecord.received, answer["faults"])))
 
     def __iter__(self) -> Iterator[FaultRecord]:
         return iter(self.faults)

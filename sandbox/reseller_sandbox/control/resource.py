@@ -32,6 +32,7 @@ from reseller_sandbox.values.text_checks import decimals_to_floats, did_you_mean
 
 if TYPE_CHECKING:
     from reseller_sandbox.control.local_transport import LocalTransport
+    from reseller_sandbox.control.results import Result
     from reseller_sandbox.worlds import World
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -143,10 +144,10 @@ class Operation:
         return path
 
     @cached_property
-    def result(self) -> object:
+    def result(self) -> type[Result]:
         """Return the type of the result, or the type of each record of a stream."""
-        returned = get_type_hints(self.body)["return"]
-        return get_args(returned)[0] if self.sort == "stream" else returned
+        returned: Any = get_type_hints(self.body)["return"]
+        return cast("type[Result]", get_args(returned)[0] if self.sort == "stream" else returned)
 
     @cached_property
     def path(self) -> str:

@@ -7,9 +7,9 @@ from datetime import datetime
 from decimal import Decimal
 from enum import Enum
 from itertools import islice
-from typing import Annotated, Any, ClassVar, Generic, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar, cast
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
 from reseller_sandbox import refusals
 from reseller_sandbox.control.resource import ReceivedRefusal, Resource
@@ -19,7 +19,7 @@ from reseller_sandbox.registry.contract import read_match
 from reseller_sandbox.registry.events import RegistryEvent
 from reseller_sandbox.registry.state import Change, State
 from reseller_sandbox.server.secrecy import Secrecy
-from reseller_sandbox.values.clock import wire
+from reseller_sandbox.values.clock import parse_instant, wire
 from reseller_sandbox.values.kinds import Within, whole
 from reseller_sandbox.values.matching import MATCH, Match, Matching
 from reseller_sandbox.values.names import to_unicode
@@ -46,6 +46,12 @@ class Result(Struct, frozen=True, kw_only=True):
             if value is not False and value not in (None, "", (), [], {})
         )
         return f"{type(self).__name__}({inner})"
+
+    @classmethod
+    def received(cls, answer: Any) -> Self:
+        """Return the result that a server sent as JSON. Raise ``msgspec.ValidationError``."""
+        # msgspec does not know the class by which freezegun replaces ``datetime``.
+        return convert(answer, cls, dec_hook=lambda _, text: parse_instant(text))
 
 
 def changed_by(**operations: str) -> Callable[[type[T]], type[T]]:

@@ -120,7 +120,7 @@ class PointRecord(Result, frozen=True, kw_only=True):
     requests: int
 
 
-class Difference(Result, frozen=True, kw_only=True):
+class Difference(Result, frozen=True, kw_only=True, rename={"from_": "from"}):
     """The differences between two points: a page of the changed records, and all changed settings.
 
     ``total`` counts the records that differ. ``next`` is the start of the next page, if there is one.
