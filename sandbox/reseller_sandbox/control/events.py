@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from math import inf
 from typing import Annotated, Any, TypedDict, TypeVar, Unpack
@@ -102,6 +103,7 @@ class EventList(Result, frozen=True, kw_only=True):
     dropped: int
 
 
+@dataclass(eq=False)
 class LocalSubscription(Subscription[T]):
     """A stream of the events in a world of this process.
 
@@ -110,23 +112,15 @@ class LocalSubscription(Subscription[T]):
     that many records each second, the latest ones. A viewer then costs little, even if many events happen.
     """
 
-    def __init__(
-        self,
-        key: str,
-        follower: Follower,
-        matches: Callable[[Any], bool],
-        show: Callable[[Any], T],
-        per_second: int | None = None,
-    ) -> None:
-        self.follower = follower
-        self._key = key
-        self._matches = matches
-        self._show = show
-        self._per_second = per_second
-        self._left_out = 0
-        self._ready: deque[T] = deque()
-        #: Seconds to wait before the next piece.
-        self.pause = 0.0
+    key: str
+    follower: Follower
+    matches: Callable[[Any], bool]
+    show: Callable[[Any], T]
+    per_second: int | None
+    #: Seconds to wait before the next piece.
+    pause: float = 0.0
+    _left_out: int = 0
+    _ready: deque[T] = field(default_factory=deque)
 
     def written(self, write: Callable[[T], bytes], most: float = inf) -> list[bytes]:
         """Return the next records, each converted to bytes by ``write``.
@@ -136,12 +130,12 @@ class LocalSubscription(Subscription[T]):
         """
         pieces, size, events = [], 0, self._take()
         for number, event in enumerate(events, 1):
-            key = self._key, write
+            key = self.key, write
             if key not in event.shown:
-                event.shown[key] = write(self._show(event.record)) if self._matches(event.record) else b""
+                event.shown[key] = write(self.show(event.record)) if self.matches(event.record) else b""
             pieces.append(event.shown[key])
             size += len(event.shown[key])
-            if size >= most and number < len(events) and self._per_second is None:
+            if size >= most and number < len(events) and self.per_second is None:
                 self.follower.put_back(events[number:])
                 break
         return pieces
@@ -149,12 +143,12 @@ class LocalSubscription(Subscription[T]):
     def _take(self) -> list[FeedRecord]:
         """Return the new events. With ``per_second``, drop all but the latest events."""
         events = self.follower.take()
-        if self._per_second is None:
+        if self.per_second is None:
             return events
-        events = [event for event in events if self._matches(event.record)]
-        latest_events = events[-max(self._per_second // PIECES, 1) :]
+        events = [event for event in events if self.matches(event.record)]
+        latest_events = events[-max(self.per_second // PIECES, 1) :]
         self._left_out += len(events) - len(latest_events)
-        self.pause = len(latest_events) / self._per_second
+        self.pause = len(latest_events) / self.per_second
         return latest_events
 
     @property
@@ -166,7 +160,7 @@ class LocalSubscription(Subscription[T]):
         while not self._ready:
             self.follower.pause(self.pause)
             records = (event.record for event in self._take())
-            self._ready.extend(self._show(record) for record in records if self._matches(record))
+            self._ready.extend(self.show(record) for record in records if self.matches(record))
             if not self._ready:
                 if self.follower.ended:
                     raise StopIteration

@@ -82,35 +82,30 @@ class JsonPlaces(Struct, frozen=True):
     answer: frozenset[Place]
 
 
+@dataclass(eq=False)
 class Vocabulary:
     """The operations and errors of the contract. Conditions on requests can only name these.
 
-    Ids and names are computed on first use. ``errors`` maps the name of an interface (``v3``) to its errors.
-    ``operation_at`` returns the operation that takes a method and a path, or None. ``places`` returns the
-    places in requests and answers of an operation, under any assumptions.
+    ``find_operations`` returns the ids of all operations, and ``find_errors`` the names of the errors of each
+    interface (``v3``). Both are called on first use. ``operation_at`` returns the operation that takes a
+    method and a path, or None. ``places`` returns the places in requests and answers of an operation, under
+    any assumptions.
     """
 
-    def __init__(
-        self,
-        operations: Callable[[], Iterable[str]],
-        errors: Callable[[], Mapping[str, frozenset[str]]],
-        operation_at: Callable[[str, str], str | None],
-        places: Callable[[str], JsonPlaces],
-    ) -> None:
-        self._operations = operations
-        self._errors = errors
-        self.operation_at = operation_at
-        self.places = places
+    find_operations: Callable[[], Iterable[str]]
+    find_errors: Callable[[], Mapping[str, frozenset[str]]]
+    operation_at: Callable[[str, str], str | None]
+    places: Callable[[str], JsonPlaces]
 
     @cached_property
     def operations(self) -> frozenset[str]:
         """The ids of all operations."""
-        return frozenset(self._operations())
+        return frozenset(self.find_operations())
 
     @cached_property
     def errors(self) -> Mapping[str, frozenset[str]]:
         """The names of the documented errors of each interface."""
-        return self._errors()
+        return self.find_errors()
 
     @property
     def all_errors(self) -> frozenset[str]:

@@ -14,6 +14,7 @@ import sys
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
 from io import BytesIO
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Protocol
@@ -263,6 +264,7 @@ class TooLarge(Exception):
     """The request body is longer than the limit."""
 
 
+@dataclass(eq=False)
 class Bridge:
     """ASGI application that serves the WSGI application ``app``.
 
@@ -271,27 +273,19 @@ class Bridge:
     and closes the connection after the response.
     """
 
-    def __init__(
-        self,
-        app: WSGIApplication,
-        max_body: Callable[[str], int],
-        request_log: Callable[[LoggedRequest], None] | None,
-        when_unread: Callable[[Unread], None],
-        secrecy: Secrecy,
-    ) -> None:
-        self.app = app
-        self.max_body = max_body
-        self.request_log = request_log
-        self.when_unread = when_unread
-        self.secrecy = secrecy
-        self.instance = instance_mark()
-        #: Tasks that a stopping server may cancel, each with the stopwatch time at which it should end.
-        self.held: dict[asyncio.Task[Any], float] = {}
-        #: The tasks of ``held`` that wait for a long call. ``interrupt`` cancels them.
-        self.long_calls: set[asyncio.Task[Any]] = set()
-        self._ending = Event()
-        #: Queue of ``in_turn``: functions, each of which starts a pipelined request.
-        self.turns: deque[Callable[[], None]] = deque()
+    app: WSGIApplication
+    max_body: Callable[[str], int]
+    request_log: Callable[[LoggedRequest], None] | None
+    when_unread: Callable[[Unread], None]
+    secrecy: Secrecy
+    instance: str = field(default_factory=instance_mark)
+    #: Tasks that a stopping server may cancel, each with the stopwatch time at which it should end.
+    held: dict[asyncio.Task[Any], float] = field(default_factory=dict)
+    #: The tasks of ``held`` that wait for a long call. ``interrupt`` cancels them.
+    long_calls: set[asyncio.Task[Any]] = field(default_factory=set)
+    #: Queue of ``in_turn``: functions, each of which starts a pipelined request.
+    turns: deque[Callable[[], None]] = field(default_factory=deque)
+    _ending: Event = field(default_factory=Event)
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Read the request of ``scope``, call the application, and send the response."""
