@@ -148,7 +148,8 @@ class Gate(Quiet, frozen=True):
 
     def _require_own_host(self, request: RequestContext) -> None:
         host = request.headers.get("Host", "")
-        names = (*map(_host, self.settings.public_urls), *getattr(self.settings, "tls_names", ()))
+        own = (_name(urlsplit(url).netloc) for url in self.settings.public_urls)
+        names = (*own, *getattr(self.settings, "tls_names", ()))
         if can_be_registered(_name(host)) and _name(host) not in names:
             raise Refused(
                 r.FOREIGN_HOST, host=host_masked(host)[:80], settings=f"{_PUBLIC_URL} or --control-token"
@@ -205,7 +206,3 @@ def _name(netloc: str) -> str:
     if netloc.startswith("["):
         return netloc[1:].partition("]")[0]
     return netloc.partition(":")[0].lower()
-
-
-def _host(url: str) -> str:
-    return _name(urlsplit(url).netloc)

@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -421,9 +422,7 @@ class Engine:
     def _with_free_credentials(self, state: State, world: World, accounts: Iterable[Account]) -> State:
         """Return ``state`` with new credentials for ``accounts`` that have credentials of another world."""
 
-        def is_taken(account: Account) -> bool:
-            return self._index.is_taken(account, by_other_than=world)
-
+        is_taken = partial(self._index.is_taken, by_other_than=world)
         guarded = bool(self.shard.name) and world is not self.default
         others = {
             account.client_id
