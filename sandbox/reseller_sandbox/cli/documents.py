@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -117,7 +116,7 @@ def fixture_generate(file: Path | None, names: int, seed: str, zones: str, sprea
 @fixture.command("schema", cls=Command)
 def fixture_schema() -> None:
     """Print the JSON Schema of fixtures, which editors use to complete and check a fixture."""
-    click.echo(json.dumps(json_schema(), indent=2))
+    say_json(json_schema())
 
 
 @fixture.command("example", cls=Command)

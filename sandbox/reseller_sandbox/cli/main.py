@@ -32,64 +32,44 @@ A stateful sandbox for a domain-registration reseller API.
   reseller-sandbox manual                         read the manual
   reseller-sandbox --help                         all commands"""
 
-#: The sections of the help, with the module and the summary of each command. A module is loaded when its
-#: command runs. A resource without a module has only its operations as subcommands. The empty section lists
-#: all other resources.
-_SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+#: The sections of the help, with the summary of each command. The empty section lists all other resources.
+_SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Get started": {
-        "serve": (
-            "serve",
-            "Start a sandbox server. It runs until Ctrl-C, SIGTERM, or the end of the terminal.",
-        ),
-        "request": ("requests", "Send a request with the credentials of an account, and print the response."),
-        "sign": (
-            "requests",
-            "Print the curl options that authenticate a request, or with --curl the whole command.",
-        ),
-        "wait": (
-            "requests",
-            "Wait until a server answers, and print its URL. After the timeout, exit with 3.",
-        ),
+        "serve": "Start a sandbox server. It runs until Ctrl-C, SIGTERM, or the end of the terminal.",
+        "request": "Send a request with the credentials of an account, and print the response.",
+        "sign": "Print the curl options that authenticate a request, or with --curl the whole command.",
+        "wait": "Wait until a server answers, and print its URL. After the timeout, exit with 3.",
     },
     "Inspect and change a world of a server": {},
     "Find mistakes": {
-        "sweep": (
-            "tools",
-            "Run a program repeatedly, each time with a different fault, and report the outcomes.",
-        ),
-        "explore": ("tools", "Run a program with several workers in every relevant order of their requests."),
-        "coverage": ("coverage", SUMMARIES["coverage"]),
-        "replay": (
-            "recording",
-            "Send the requests of the recording FILE again, and report whether all results are the same.",
-        ),
-        "recording": ("", SUMMARIES["recording"]),
-        "calibrate": (
-            "calibrate",
-            "Read recorded traffic, and find the assumptions that are true for the real service.",
-        ),
+        "sweep": "Run a program repeatedly, each time with a different fault, and report the outcomes.",
+        "explore": "Run a program with several workers in every relevant order of their requests.",
+        "coverage": SUMMARIES["coverage"],
+        "replay": "Send the requests of the recording FILE again, and report whether all results are the "
+        "same.",
+        "recording": SUMMARIES["recording"],
+        "calibrate": "Read recorded traffic, and find the assumptions that are true for the real service.",
     },
     "Files and documents": {
-        "fixture": ("documents", "Write or validate a fixture, and show the format of fixtures."),
-        "openapi": (
-            "openapi",
-            "Print the OpenAPI document of an interface, for example to generate a client.",
-        ),
-        "lifecycle": ("documents", "Print the lifecycle of a domain name as a Mermaid state diagram."),
-        "deploy": ("deploy", "Print files that run a sandbox as a service, in containers or in CI."),
-        "mcp": ("mcp", "Run an MCP server, through which a coding agent can use a sandbox."),
-        "manual": ("manual", "Print a page of the manual, or the list of its pages."),
-        "completion": (
-            "completion",
-            "Print or install the script that lets a shell complete commands and options.",
-        ),
+        "fixture": "Write or validate a fixture, and show the format of fixtures.",
+        "openapi": "Print the OpenAPI document of an interface, for example to generate a client.",
+        "lifecycle": "Print the lifecycle of a domain name as a Mermaid state diagram.",
+        "deploy": "Print files that run a sandbox as a service, in containers or in CI.",
+        "mcp": "Run an MCP server, through which a coding agent can use a sandbox.",
+        "manual": "Print a page of the manual, or the list of its pages.",
+        "completion": "Print or install the script that lets a shell complete commands and options.",
     },
 }
 
-_COMMANDS = {name: command for section in _SECTIONS.values() for name, command in section.items()}
-
-#: The module ``documents`` has the command that ``assumptions`` runs without a subcommand.
-_COMMANDS["assumptions"] = ("documents", SUMMARIES["assumptions"])
+#: The modules of the commands that are in a module with another name, and of the resources whose command does
+#: more than a control operation. A module is loaded when its command runs.
+_MODULES = {
+    **dict.fromkeys(("request", "sign", "wait"), "requests"),
+    **dict.fromkeys(("sweep", "explore"), "tools"),
+    **dict.fromkeys(("assumptions", "fixture", "lifecycle"), "documents"),
+    "coverage": "coverage",
+    "replay": "recording",
+}
 
 #: Subcommands that are not control operations, by resource. Each subcommand maps to its module.
 _SUBCOMMANDS = {"answers": {"record": "answers"}, "recording": {"export": "recording", "open": "serve"}}
@@ -150,21 +130,24 @@ class Commands(Command, Listing):
 
     def summaries(self) -> Mapping[str, str]:
         """Return the summaries of the resources and of the other commands."""
-        return {**SUMMARIES, **{name: summary for name, (_, summary) in _COMMANDS.items()}}
+        commands = {name: summary for section in _SECTIONS.values() for name, summary in section.items()}
+        return {**SUMMARIES, **commands}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Return a command by name. The command of a resource has its operations as subcommands."""
-        module = _COMMANDS.get(cmd_name, ("",))[0]
-        command: click.Command | None = (
-            getattr(import_module(f"reseller_sandbox.cli.{module}"), cmd_name) if module else None
-        )
+        if cmd_name not in self.summaries():
+            return None
         if cmd_name not in SUMMARIES:
-            return command
-        more = {
-            name: getattr(import_module(f"reseller_sandbox.cli.{module}"), f"{cmd_name}_{name}")
-            for name, module in _SUBCOMMANDS.get(cmd_name, {}).items()
-        }
-        return ResourceCommands(cmd_name, command, more)
+            return _loaded(_MODULES.get(cmd_name, cmd_name), cmd_name)
+        default = _loaded(_MODULES[cmd_name], cmd_name) if cmd_name in _MODULES else None
+        subcommands = _SUBCOMMANDS.get(cmd_name, {}).items()
+        more = {name: _loaded(module, f"{cmd_name}_{name}") for name, module in subcommands}
+        return ResourceCommands(cmd_name, default, more)
+
+
+def _loaded(module: str, name: str) -> click.Command:
+    command: click.Command = getattr(import_module(f"reseller_sandbox.cli.{module}"), name)
+    return command
 
 
 @click.group(cls=Commands, invoke_without_command=True, context_settings=_CONTEXT)

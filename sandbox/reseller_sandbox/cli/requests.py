@@ -121,18 +121,20 @@ def request(
     input. Write a body that begins with @ with @@. The exit status is 1 if the status of the response is 400
     or more, and the error output names the command that explains the response.
     """
-    answer = _send(server, method, path, _body(body), account, settings)
+    response, content, broken = _send(server, method, path, _body(body), account, settings)
     if with_head:
-        click.echo(f"{answer.head}\n")
+        version = "HTTP/1.0" if response.version == 10 else "HTTP/1.1"
+        click.echo(f"{version} {response.status} {response.reason}".rstrip())
+        click.echo("".join(f"{name}: {value}\n" for name, value in response.getheaders()))
     if as_received:
-        click.echo(answer.body, nl=False)
-    elif answer.body:
-        click.echo(answer.text)
-    if answer.broken:
-        give_up(f"the response is incomplete: {answer.broken}", UNREACHABLE)
-    if answer.response.status < 400:
+        click.echo(content, nl=False)
+    elif content:
+        click.echo(_for_people(content))
+    if broken:
+        give_up(f"the response is incomplete: {broken}", UNREACHABLE)
+    if response.status < 400:
         return
-    entry = answer.response.headers.get(REQUEST)
+    entry = response.headers.get(REQUEST)
     if entry and not as_received:
         world = f" --world {server.world}" if server.world else ""
         click.echo(f"The reason: reseller-sandbox journal get {entry}{world}", err=True)
@@ -284,36 +286,22 @@ def _fetch_access(server: HttpTransport, account: str, settings: Mapping[str, ob
     return convert(record, AccountCredentials), Assumptions().with_values(values), prefix
 
 
-class Received(Struct, frozen=True):
-    """Response from a server. If it is incomplete, ``broken`` gives the reason."""
-
-    response: HTTPResponse
-    body: bytes
-    broken: str = ""
-
-    @property
-    def head(self) -> str:
-        """Status line and headers of the response, as text."""
-        version = "HTTP/1.0" if self.response.version == 10 else "HTTP/1.1"
-        lines = [f"{version} {self.response.status} {self.response.reason}".rstrip()]
-        return "\n".join([*lines, *(f"{name}: {value}" for name, value in self.response.getheaders())])
-
-    @property
-    def text(self) -> str:
-        """Response body for people: indented if it is JSON, otherwise unchanged."""
-        try:
-            return as_json_text(json.loads(self.body))
-        except ValueError:
-            return self.body.decode("utf-8", "replace")
+def _for_people(content: bytes) -> str:
+    """Return the body of a response as text: indented if it is JSON, otherwise unchanged."""
+    try:
+        return as_json_text(json.loads(content))
+    except ValueError:
+        return content.decode("utf-8", "replace")
 
 
 def _send(
     server: HttpTransport, method: str, path: str, body: bytes, account: str, settings: Mapping[str, object]
-) -> Received:
-    """Send a request as ``account`` and return the response. Raise ``Refused`` and ``Unreachable``.
+) -> tuple[HTTPResponse, bytes, str]:
+    """Send a request as ``account``. Return the response, its body, and the reason if it is incomplete.
 
     ``path`` may also be a URL of the server. Characters that a request line cannot hold are percent-encoded.
-    A request carries the credentials of its interface, and a control request the control token.
+    A request carries the credentials of its interface, and a control request the control token. Raise
+    ``Refused`` and ``Unreachable``.
     """
     path = _encoded(f"/{path.removeprefix(server.url).removeprefix('/')}")
     if is_control(path):
@@ -328,9 +316,9 @@ def _send(
         connection.request(method.upper(), server.path + path, body or None, headers)
         response = connection.getresponse()
         try:
-            return Received(response, response.read())
+            return response, response.read(), ""
         except IncompleteRead as cut:
-            return Received(response, cut.partial, f"the connection broke after {len(cut.partial)} bytes")
+            return response, cut.partial, f"the connection broke after {len(cut.partial)} bytes"
     except (OSError, HTTPException) as problem:
         raise Unreachable(f"no response from {server.url}: {reason_of(problem)}") from None
     finally:
