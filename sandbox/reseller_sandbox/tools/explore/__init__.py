@@ -348,20 +348,19 @@ class Explorer(Struct, kw_only=True):
             violations = own_violations(self.invariants, sandbox)
             recording = write_recording(sandbox, self.folder, name) if self.folder and name else ""
             outcome = outcome_of(sandbox, ended)
+        done = list(zip(plan.steps, requests, strict=True))
         return _RunResult(
             steps=plan.steps,
             requests=tuple(
                 ReleasedRequest(
                     step.actor, request.asked, request.status, request.refused, is_named=bool(request.named)
                 )
-                for step, request in zip(plan.steps, requests, strict=True)
+                for step, request in done
             ),
             outcome=outcome,
             violations=tuple(violations),
             recording=recording,
-            holds={
-                step.request[:2]: request.held_for for step, request in zip(plan.steps, requests, strict=True)
-            },
+            holds={step.request[:2]: request.held_for for step, request in done},
             longest=max((request.held_for for request in (*requests, *turnstile.dropped)), default=0.0),
             is_abandoned=any(request.is_abandoned for request in requests),
             lines=frozenset(request.line for request in requests),

@@ -328,7 +328,8 @@ class _Sweep:
             ended = self._program(world)
             trouble.end(world)
             outcome = outcome_of(world, ended)
-            if trouble.recovery is None:
+            recovery = trouble.recovery
+            if recovery is None:
                 self._done.append((number, trouble, self._numbered(outcome)))
             expected = trouble.expected
             if self.unsteady:
@@ -351,9 +352,7 @@ class _Sweep:
                 id=trouble.request.record.id if trouble.request is not None else None,
                 kind=trouble.kind,
                 detail=trouble.detail,
-                then=f"{trouble.recovery.request}: {trouble.recovery}"
-                if trouble.recovery is not None
-                else "",
+                then=f"{recovery.request}: {recovery}" if recovery is not None else "",
                 result=result,
                 ended=str(ended),
                 violations=tuple(violations),
