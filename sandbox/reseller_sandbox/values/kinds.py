@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -242,24 +243,18 @@ def _instant(value: Any) -> datetime:
 def _read_date(value: object) -> str:
     text = str(json_value(value)).strip()
     try:
-        if _signed_length(text) is None:
-            parse_iso(text)
+        _parsed_date(text)
     except ValueError:
         raise ValueError("must be a date such as 2026-01-31 or -30d") from None
     return text
 
 
-def _signed_length(text: str) -> relativedelta | None:
-    """Return the duration of a relative date, or None for an absolute date.
-
-    Raise ValueError for an invalid duration.
-    """
-    if text == "now":
-        return relativedelta()
-    if text[:1] not in ("-", "+") or text[1:].isdigit():
-        return None
-    length = parse_duration(text[1:])
-    return -length if text[0] == "-" else length
+@lru_cache(maxsize=4096)  # A date is read before ``now`` is known, and a fixture repeats its dates.
+def _parsed_date(text: str) -> datetime | relativedelta:
+    """Return the instant of an absolute date, or the duration of a relative date from now."""
+    if text[:1] in ("-", "+") and not text[1:].isdigit():
+        return parse_duration(text[1:]) * (-1 if text[0] == "-" else 1)
+    return relativedelta() if text == "now" else parse_iso(text)
 
 
 def date_at(text: str, now: datetime) -> datetime:
@@ -267,9 +262,9 @@ def date_at(text: str, now: datetime) -> datetime:
 
     Raise ValueError outside the years of dates.
     """
-    length = _signed_length(text)
+    parsed = _parsed_date(text)
     try:
-        instant = parse_iso(text) if length is None else now + length
+        instant = parsed if isinstance(parsed, datetime) else now + parsed
         instant = instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
     except (OverflowError, ValueError):
         instant = None
