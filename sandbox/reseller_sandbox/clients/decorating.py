@@ -163,10 +163,6 @@ def _managed_async(function: Callable[..., Any], make: MakeContext) -> Callable[
     return managed
 
 
-def _is_never(_: object) -> bool:
-    return False
-
-
 #: Each kind of function whose body runs after the call: how to recognise the function, and its result, and
 #: the function that decorates it. The function of a context manager is recognised only by its result.
 _LAZY: tuple[
@@ -175,6 +171,6 @@ _LAZY: tuple[
     (inspect.iscoroutinefunction, inspect.iscoroutine, _awaited),
     (inspect.isgeneratorfunction, inspect.isgenerator, _generated),
     (inspect.isasyncgenfunction, inspect.isasyncgen, _generated_async),
-    (_is_never, lambda result: isinstance(result, ContextDecorator), _managed),
-    (_is_never, lambda result: isinstance(result, AsyncContextDecorator), _managed_async),
+    (lambda _: False, lambda result: isinstance(result, ContextDecorator), _managed),
+    (lambda _: False, lambda result: isinstance(result, AsyncContextDecorator), _managed_async),
 )

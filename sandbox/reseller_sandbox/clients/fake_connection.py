@@ -78,11 +78,6 @@ def endless_silence() -> Transmission:
     yield Pause(math.inf)
 
 
-def ended() -> Transmission:
-    """Yield nothing: the server has closed the connection."""
-    yield from ()
-
-
 def transmission(reply: Reply) -> Transmission:
     """Yield the bytes of a reply and the pauses between them, until the connection closes.
 

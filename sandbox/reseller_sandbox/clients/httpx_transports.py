@@ -72,13 +72,10 @@ class Transports:
         httpx, core = library.module, library.core
         if server is None:
             connect = partial(Socket, Caller(sandbox), real_time=real_time)
-            network, async_network = (
-                library.network(connect),
-                library.async_network(partial(connect, first=FIRST_ON_LOOP)),
-            )
+            on_loop = library.async_network(partial(connect, first=FIRST_ON_LOOP))
             self._made = (
-                partial(_in_process, httpx.HTTPTransport, core.ConnectionPool, network),
-                partial(_in_process, httpx.AsyncHTTPTransport, core.AsyncConnectionPool, async_network),
+                partial(_in_process, httpx.HTTPTransport, core.ConnectionPool, library.network(connect)),
+                partial(_in_process, httpx.AsyncHTTPTransport, core.AsyncConnectionPool, on_loop),
             )
         else:
             verify = trust(server.authority) if server.url.startswith("https:") else True

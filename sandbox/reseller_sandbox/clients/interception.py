@@ -73,7 +73,9 @@ def intercepting(
         for library in CLIENTS:
             with suppress(ImportError):
                 import_module(library)
-                adapter = import_module(f"reseller_sandbox.clients.with_{_adapter_of(library)}")
+                is_replaced = library == "urllib3" and find_spec("urllib3.backend") is not None
+                name = "urllib3_future" if is_replaced else library
+                adapter = import_module(f"reseller_sandbox.clients.with_{name}")
                 interception.transports[library] = transport = adapter.TRANSPORT(sandbox, real_time=real_time)
                 stack.callback(transport.close)
                 for detour in adapter.DETOURS:
@@ -86,12 +88,6 @@ def intercepting(
         _OWN.set((*_OWN.get(), interception))
         stack.callback(lambda: _OWN.set(tuple(entry for entry in _OWN.get() if entry is not interception)))
         yield
-
-
-def _adapter_of(library: str) -> str:
-    """Return the name of the adapter of a library."""
-    is_replaced = library == "urllib3" and find_spec("urllib3.backend") is not None
-    return "urllib3_future" if is_replaced else library
 
 
 def _replaced(

@@ -7,7 +7,7 @@ from functools import partial
 import httptools
 
 from reseller_sandbox.clients.caller import FIRST, Caller, Reply, described
-from reseller_sandbox.clients.fake_connection import FakeConnection, ended, endless_silence, transmission
+from reseller_sandbox.clients.fake_connection import FakeConnection, endless_silence, transmission
 from reseller_sandbox.server.delivery import Again
 from reseller_sandbox.server.messages import (
     HEAD_TOO_LONG,
@@ -51,7 +51,7 @@ class Socket:
         """Parse a piece of a request. If the request is now complete, send it to the sandbox."""
         if self._connection.is_stale:
             self._is_refused = True
-            self._connection = FakeConnection(ended())
+            self._connection.leave()
         if self._is_refused:
             return
         self._sent += data

@@ -47,11 +47,10 @@ class SandboxPoolManager(PoolManager):
     def __init__(self, sandbox: AnySandbox, *, real_time: bool = False, **options: Any) -> None:
         super().__init__(**options)
         server = server_of(sandbox)
-        pool: Any = (
-            partial(_pool_of_server, server)
-            if server
-            else partial(_pool_in_process, Caller(sandbox), real_time)
-        )
+        if server is None:
+            pool: Any = partial(_pool_in_process, Caller(sandbox), real_time)
+        else:
+            pool = partial(_pool_of_server, server)
         kinds: dict[str, Any] = {scheme: partial(pool, scheme) for scheme in PORTS}
         self.pool_classes_by_scheme = kinds
         self._process = os.getpid()
