@@ -12,6 +12,7 @@ import re
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, suppress
 from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -106,7 +107,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session")
 def reseller_sandboxes(pytestconfig: pytest.Config) -> Iterator[Sandboxes]:
     """Yield the worlds of this run. A fixture of any scope can fork a world, and prepare it for tests."""
-    run = _sandboxes(pytestconfig)
+    from reseller_sandbox.settings import BadSetting
+    from reseller_sandbox.testing.run import Sandboxes, mode_of, read_clock, read_strict
+
+    option, cache = partial(_option, pytestconfig), getattr(pytestconfig, "cache", None)
+    folder = option(RECORDINGS) or option(REPORT)
+    kept = Path(folder).absolute() if folder else None
+    if kept is None and cache:
+        with suppress(OSError):  # The checkout can be read-only.
+            kept = cache.mkdir("reseller-sandbox")
+    try:
+        run = Sandboxes(
+            mode_of(option(MODE) or "process"),
+            pytestconfig.invocation_params.dir,
+            read_strict(option(STRICT)),
+            kept,
+            follows=option(CLOCK) and read_clock(option(CLOCK)),
+        )
+    except BadSetting as problem:
+        pytest.exit(f"reseller-sandbox: {problem}", returncode=pytest.ExitCode.USAGE_ERROR)
     pytestconfig.stash[_RUN] = run
     if (collector := pytestconfig.pluginmanager.get_plugin(COVERAGE)) is not None:
         run.watcher.observe = collector.collect
@@ -158,28 +177,6 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
             write_page(item, report, run, Path(folder).absolute())
     return report
-
-
-def _sandboxes(config: pytest.Config) -> Sandboxes:
-    from reseller_sandbox.settings import BadSetting
-    from reseller_sandbox.testing.run import Sandboxes, mode_of, read_clock, read_strict
-
-    cache = getattr(config, "cache", None)
-    folder = _option(config, RECORDINGS) or _option(config, REPORT)
-    kept = Path(folder).absolute() if folder else None
-    if kept is None and cache:
-        with suppress(OSError):  # The checkout can be read-only.
-            kept = cache.mkdir("reseller-sandbox")
-    try:
-        return Sandboxes(
-            mode_of(_option(config, MODE) or "process"),
-            config.invocation_params.dir,
-            read_strict(_option(config, STRICT)),
-            kept,
-            follows=_option(config, CLOCK) and read_clock(_option(config, CLOCK)),
-        )
-    except BadSetting as problem:
-        pytest.exit(f"reseller-sandbox: {problem}", returncode=pytest.ExitCode.USAGE_ERROR)
 
 
 def _allowed(hosts: str, mode: str) -> list[str]:
