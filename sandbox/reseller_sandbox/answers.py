@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, cast
 
 from msgspec import Struct
@@ -116,27 +117,29 @@ def is_placeholder(text: str) -> bool:
 
 
 def _mistakes_in(
-    value: object, of_path: Collection[str], path: Sequence[object], *, has_entry: bool
+    value: object, path: tuple[object, ...], problem_of: Callable[[str], str]
 ) -> Iterator[Mistake]:
-    """Yield a mistake for each unknown placeholder in ``value``.
+    """Yield a mistake for each placeholder in ``value`` for which ``problem_of`` returns a message.
 
-    ``path`` is the position of ``value`` in the answer. ``of_path`` are the placeholders in the
-    path of the answer.
+    ``path`` is the position of ``value`` in the answer.
     """
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _mistakes_in(inner, of_path, (*path, key), has_entry=has_entry)
+            yield from _mistakes_in(inner, (*path, key), problem_of)
     elif isinstance(value, list | tuple):
         for at, item in enumerate(value):
-            yield from _mistakes_in(item, of_path, (*path, at), has_entry=has_entry)
+            yield from _mistakes_in(item, (*path, at), problem_of)
     elif isinstance(value, str):
         for match in _PLACEHOLDER.finditer(value):
-            if match[2] and (problem := _problem(match[2], of_path, has_entry)):
-                yield Mistake(tuple(path), problem)
+            if match[2] and (problem := problem_of(match[2])):
+                yield Mistake(path, problem)
 
 
-def _problem(placeholder: str, of_path: Collection[str], has_entry: bool) -> str:
-    """Return the error message for an invalid placeholder, or an empty text for a valid one."""
+def _problem(of_path: Collection[str], has_entry: bool, placeholder: str) -> str:
+    """Return the error message for an invalid placeholder, or an empty text for a valid one.
+
+    ``of_path`` are the placeholders in the path of the answer.
+    """
     root, _, rest = placeholder.partition(".")
     fields: Collection[str] | None
     if root in of_path:
@@ -283,9 +286,9 @@ class CannedAnswer(CannedResponse, frozen=True, kw_only=True):
 
     def mistakes(self) -> Iterator[Mistake]:
         """Yield a mistake for each unknown placeholder, and for parts that exclude or need one another."""
-        names = _placeholders(self.path)
+        problem_of = partial(_problem, _placeholders(self.path), self.entry is not None)
         for part in ("headers", "body", "entry", "save"):
-            yield from _mistakes_in(getattr(self, part), names, (part,), has_entry=self.entry is not None)
+            yield from _mistakes_in(getattr(self, part), (part,), problem_of)
         needs_entry = {"exists": None, "save": None, "delete": False}
         for part in [part for part, default in needs_entry.items() if getattr(self, part) != default]:
             if self.entry is None:
@@ -294,9 +297,7 @@ class CannedAnswer(CannedResponse, frozen=True, kw_only=True):
             yield Mistake(("delete",), "cannot be combined with save")
         for at, response in enumerate(self.sequence):
             for part in ("headers", "body"):
-                yield from _mistakes_in(
-                    getattr(response, part), names, ("sequence", at, part), has_entry=self.entry is not None
-                )
+                yield from _mistakes_in(getattr(response, part), ("sequence", at, part), problem_of)
         if self.sequence and self._single != _ALONE:
             yield Mistake(("sequence",), "cannot be combined with status, headers, body or content_type")
 
