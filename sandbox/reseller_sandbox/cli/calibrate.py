@@ -67,7 +67,7 @@ def calibrate(
     if not answered:
         give_up("the files do not have an answered request of the reseller API")
     if profile is not None:
-        drifts = drift.drift(exchanges, profile, secrecy, fixture=fixture)
+        drifts = drift.drift(exchanges, profile, secrecy, fixture)
         if as_json:
             say_json({"exchanges": answered, "against": against, "differences": to_builtins(drifts)})
         else:

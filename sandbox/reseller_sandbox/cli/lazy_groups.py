@@ -76,14 +76,12 @@ class ResourceCommands(Listing):
     ``more`` are the subcommands that are not operations of the resource.
     """
 
-    def __init__(
-        self, name: str, default: click.Command | None = None, more: Mapping[str, click.Command] | None = None
-    ) -> None:
+    def __init__(self, name: str, default: click.Command | None, more: Mapping[str, click.Command]) -> None:
         # Import late, because the resources load more slowly than all other commands together.
         from reseller_sandbox.cli.operations import commands_of
         from reseller_sandbox.control.catalogue import RESOURCES
 
-        commands = {**dict(commands_of(RESOURCES[name])), **(more or {})}
+        commands = {**commands_of(RESOURCES[name]), **more}
         if default is None and len(commands) == 1:
             (default,) = commands.values()
         default_help = f"\n\nWithout a command: {default.help}" if default else ""

@@ -34,9 +34,7 @@ _TAKEN: Mapping[str, Any] = {".".join(server.split(".")[-2:]): {} for server in 
 State = dict[str, Any]
 
 
-def candidate_states(
-    subject: Subject, known: Known | None = None, registry: State | None = None
-) -> Iterator[State]:
+def candidate_states(subject: Subject, known: Known | None, registry: State | None) -> Iterator[State]:
     """Yield the candidate states for ``subject`` that are consistent with the state in ``known``.
 
     With a ``registry``, all states have its zones, and its names of other registrars.

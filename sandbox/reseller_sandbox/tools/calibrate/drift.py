@@ -37,11 +37,7 @@ class Drift(Struct, frozen=True):
 
 
 def drift(
-    exchanges: Sequence[ObservedExchange],
-    profile: Assumptions,
-    secrecy: Secrecy,
-    *,
-    fixture: str | None = None,
+    exchanges: Sequence[ObservedExchange], profile: Assumptions, secrecy: Secrecy, fixture: str | None
 ) -> list[Drift]:
     """Return each difference between a service and ``profile`` once. Raise ``FixtureError``."""
     known = calibrated(exchanges, profile, fixture=fixture)

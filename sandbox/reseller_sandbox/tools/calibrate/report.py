@@ -72,13 +72,13 @@ def _determining_requests() -> dict[str, dict[str, str]]:
     """
     operations = {each.id: f"{each.method} {each.path}" for each in contract()}
 
-    def in_words(requests: Mapping[str, str]) -> dict[str, str]:
+    def described(requests: Mapping[str, str]) -> dict[str, str]:
         words = {name: request.partition(" ") for name, request in requests.items()}
         return {name: f"{operations[operation]}, {how}" for name, (operation, _, how) in words.items()}
 
     return {
-        _ALONE: in_words(hints().alone),
-        _WITH_FIXTURE: in_words(hints().with_fixture),
+        _ALONE: described(hints().alone),
+        _WITH_FIXTURE: described(hints().with_fixture),
         "not recognisable from answers": dict(hints().unseen),
     }
 

@@ -132,7 +132,7 @@ class Plan(Struct):
         """Return this plan without its steps, for another run."""
         return replace(self, steps=[], missed="", is_overdue=False)
 
-    def choose(self, waiting: Mapping[str, str], overdue: str = "") -> str:
+    def choose(self, waiting: Mapping[str, str], overdue: str) -> str:
         """Return the actor whose request is released next.
 
         ``waiting`` maps each waiting actor to its request. If the hold of a request has reached its limit,

@@ -335,8 +335,8 @@ def _is_done_already(operation: ApiOperation, rule: Rule) -> bool:
 def _fault(
     request: SweptRequest,
     kind: str,
-    detail: str = "",
-    rule: Mapping[str, Any] | None = None,
+    detail: str,
+    rule: Mapping[str, Any] | None,
     expected: Expected = _SAME,
     name: str = _FAULT,
 ) -> Trouble:
