@@ -25,6 +25,7 @@ from reseller_sandbox.control.results import (
 from reseller_sandbox.refusals import INVALID_NAME, INVALID_PARAMETER, SET_BACK, Refused
 from reseller_sandbox.registry import timers
 from reseller_sandbox.registry.events import RegistryEvent
+from reseller_sandbox.registry.indexes import Due
 from reseller_sandbox.registry.model import OUTSIDE, Order, Stage
 from reseller_sandbox.registry.state import Draft, State, own_order
 from reseller_sandbox.registry.third_parties import find_account
@@ -252,7 +253,7 @@ class Clock(Resource):
         )
 
         # The events happen on a draft that is never committed, so the world does not change.
-        def predicted(due: timers.Due) -> list[RegistryEvent]:
+        def predicted(due: Due) -> list[RegistryEvent]:
             return timers.fire(Draft(snapshot.state, due[0], snapshot.assumptions, "", BY_ITSELF), due)
 
         events = [event for due in islice(calendar, limit) for event in predicted(due)]

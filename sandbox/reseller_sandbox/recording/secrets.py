@@ -13,6 +13,7 @@ from contextlib import suppress
 from itertools import chain
 from operator import is_
 from typing import Any
+from urllib.parse import parse_qsl
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,7 +23,7 @@ from reseller_sandbox.faults import FaultRule, reading
 from reseller_sandbox.recording.document import Raw, RecordedRequest
 from reseller_sandbox.refusals import UNKNOWN_KEY, UNKNOWN_TOKEN
 from reseller_sandbox.registry.state import Draft, State
-from reseller_sandbox.server.secrecy import MASK, Secrecy, query_elements
+from reseller_sandbox.server.secrecy import MASK, Secrecy
 from reseller_sandbox.values.matching import MATCH
 from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.worlds import Entry, Snapshot, World, redact
@@ -126,7 +127,8 @@ class Masking:
         The request cannot be repeated if its response may depend on a masked secret.
         """
         elements = [(name.lower(), value) for name, value in entry.sent.items()]
-        elements += [(name.lower(), value) for name, value in query_elements(entry.raw_target)]
+        query = parse_qsl(entry.raw_target.partition("?")[2], keep_blank_values=True)
+        elements += [(name.lower(), value) for name, value in query]
         own, secrecy = self._own, self._secrecy
         if any(name.endswith(_KEY) and value in own for name, value in elements):
             own = own | {value for name, value in elements if name.endswith(_SIGNATURE)}

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
+from urllib.parse import parse_qsl
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -31,7 +32,6 @@ from reseller_sandbox.recording.document import (
 )
 from reseller_sandbox.recording.secrets import Masking
 from reseller_sandbox.registry.state import State, account_named
-from reseller_sandbox.server.secrecy import query_elements
 from reseller_sandbox.settings import ServiceSettings
 from reseller_sandbox.values.clock import WorldClock
 from reseller_sandbox.values.extras import program_version
@@ -280,7 +280,8 @@ def _sent(steps: Iterable[Step]) -> set[str]:
     for step in steps:
         sent = step.sent if isinstance(step, RequestStep | WaitingStep) else None
         if sent is not None:
-            values.update(value for _, value in (*sent.headers, *query_elements(sent.target)))
+            query = parse_qsl(sent.target.partition("?")[2], keep_blank_values=True)
+            values.update(value for _, value in (*sent.headers, *query))
     return values
 
 

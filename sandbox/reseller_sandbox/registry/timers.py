@@ -18,8 +18,6 @@ from reseller_sandbox.registry.third_parties import ACTIONS, PERMANENT, act, ins
 from reseller_sandbox.values.matching import ANSWERED, Match, Request
 from reseller_sandbox.values.money import NOTHING
 
-__all__ = ["Due", "RegistryEvent"]
-
 #: The names of events that are not timed transitions of an order.
 TRANSFER_CANCELLED = "transfer cancelled"
 PROMOTION_ENDS = {term: f"{term.replace('_', ' ')} ends" for term in PROMOTIONS}

@@ -97,7 +97,6 @@ def request(draft: Draft, account: Account, purchase: TransferRequest) -> purcha
     order = enter(draft, order, Stage.ARRIVING)
     transfer = Transfer(
         name=purchase.name,
-        status=TransferStatus.PENDING,
         gaining=account.client_id,
         losing=losing.account,
         gaining_order=order.id,

@@ -188,12 +188,6 @@ def host_masked(host: str) -> str:
     return f"{MASK}@{host.rpartition('@')[2]}" if "@" in host else host
 
 
-def query_elements(target: str) -> list[tuple[str, str]]:
-    """Return the decoded name and value of each query parameter of a request target."""
-    pairs = [part.partition("=") for part in target.partition("?")[2].split("&")]
-    return [(unquote_plus(name), unquote_plus(value)) for name, _, value in pairs]
-
-
 def _without_credentials(match: re.Match[str]) -> str:
     """Return an authentication scheme with its credentials masked (``Bearer ***``).
 

@@ -148,7 +148,7 @@ class Gate(Quiet, frozen=True):
 
     def _require_own_host(self, request: RequestContext) -> None:
         host = request.headers.get("Host", "")
-        own = (_name(urlsplit(url).netloc) for url in self.settings.public_urls)
+        own = (urlsplit(url).hostname for url in self.settings.public_urls)
         names = (*own, *getattr(self.settings, "tls_names", ()))
         if can_be_registered(_name(host)) and _name(host) not in names:
             raise Refused(

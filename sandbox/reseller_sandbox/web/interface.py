@@ -248,7 +248,6 @@ ANONYMOUS = Account(
     token="",
     currency="",
     opening=Decimal(0),
-    balance=Decimal(0),
     reseller=False,
     contact="",
     nameservers=(),

@@ -25,11 +25,11 @@ from reseller_sandbox.fixture.responses import written_answers, written_faults
 from reseller_sandbox.refusals import NOTHING_DUE, SET_BACK, Refused
 from reseller_sandbox.registry import timers
 from reseller_sandbox.registry.assumptions import Assumptions
+from reseller_sandbox.registry.events import RegistryEvent
 from reseller_sandbox.registry.indexes import TABLES
 from reseller_sandbox.registry.model import Stage
 from reseller_sandbox.registry.state import Change, Draft, State
 from reseller_sandbox.registry.stepwise import begin_step, keys_in_order
-from reseller_sandbox.registry.timers import RegistryEvent
 from reseller_sandbox.values.clock import LATEST, WorldClock, wire
 from reseller_sandbox.values.matching import Request
 from reseller_sandbox.values.names import to_unicode

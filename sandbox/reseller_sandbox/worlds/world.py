@@ -17,11 +17,11 @@ from msgspec.structs import replace
 
 from reseller_sandbox.refusals import OVER_SPEND_LIMIT, UNKNOWN_WORLD, Refused
 from reseller_sandbox.registry.assumptions import Assumptions, watched
+from reseller_sandbox.registry.events import RegistryEvent
 from reseller_sandbox.registry.ledger import total_charged
 from reseller_sandbox.registry.limits import Limits
 from reseller_sandbox.registry.state import Change, Draft, State
 from reseller_sandbox.registry.stepwise import ENDING
-from reseller_sandbox.registry.timers import RegistryEvent
 from reseller_sandbox.server.secrecy import secrecy_of
 from reseller_sandbox.values.clock import WorldClock, stopwatch
 from reseller_sandbox.values.parameters import Quiet
