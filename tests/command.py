@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import signal
 import socket
+import subprocess
 import sys
-from collections.abc import Mapping
-from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
@@ -69,6 +71,32 @@ def printed(*words: str) -> str:
     done = run(*words)
     assert done.status == 0, done
     return done.out
+
+
+@contextmanager
+def started(
+    *words: object, before: tuple[str, ...] = (), end: int = signal.SIGTERM, **options: Any
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run the command in a separate process. Yield the process, and the first line that it prints.
+
+    ``before`` are words before the command, and ``options`` are those of ``Popen``. At the end, the process
+    gets the signal ``end``, and has to end.
+    """
+    command = [*before, sys.executable, "-m", "reseller_sandbox", *map(str, words)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **{**pipes, **options}) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line, process.communicate()
+        try:
+            yield process, line
+        finally:
+            process.send_signal(end)
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
 
 
 #: What pytest is told in a process of its own: to do without plugins that take long to load.

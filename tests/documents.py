@@ -22,7 +22,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.command import QUICKLY
+from tests.command import QUICKLY, started
 
 #: The documents' port, which is a server's default; each test puts another in its place.
 PORT = "8053"
@@ -145,16 +145,9 @@ def run_tests(blocks: Iterable[Block], address: str, folder: Path) -> None:
 @contextmanager
 def serving() -> Iterator[str]:
     """A server started as the documents start it, on a port that is free; its address."""
-    command = [sys.executable, "-m", "reseller_sandbox", "serve", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
-        assert server.stdout
-        first = server.stdout.readline()
-        try:
-            yield first.split()[-1]
-        finally:
-            server.terminate()
-        server.stdout.read()
-        assert server.wait(60) == 0
+    with started("serve", "--port", "0", stderr=subprocess.DEVNULL) as (server, line):
+        yield line.split()[-1]
+    assert server.returncode == 0
 
 
 def as_it_began(address: str) -> None:

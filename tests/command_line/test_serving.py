@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reseller_sandbox import Sandbox, connect
-from tests.command import PROGRAM, run
+from tests.command import PROGRAM, run, started
 from tests.waiting import wait_until
 
 ZONES = "zones: {com: {prices: {registration: 1, renewal: 2, transfer: 3, restore: 4}}}\n"
@@ -37,13 +37,10 @@ def test_the_option_watch_loads_an_edited_fixture_again(tmp_path: Path) -> None:
     main, zones, more = (tmp_path / name for name in ("world.yaml", "zones.yaml", "more.yaml"))
     zones.write_text(ZONES)
     main.write_text("include: {zones.yaml: [zones]}\nnow: 2030-01-01\n")
-    command = [PROGRAM, "serve", "--port", "0", "--fixture", str(main), "--watch", "--quiet"]
-    with subprocess.Popen(
-        [*command, "--seed", "mine", "--frozen"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as server:
-        assert server.stdout is not None
+    words = ("serve", "--port", "0", "--fixture", main, "--watch", "--quiet", "--seed", "mine", "--frozen")
+    with started(*words) as (server, line):
         assert server.stderr is not None
-        with connect(server.stdout.readline().split()[-1]) as there:
+        with connect(line.split()[-1]) as there:
             wait_for(there, "com", 2030)
             edit(main, "include: {zones.yaml: [zones]}\nnow: 2031-01-01\n")
             assert "restarts from the new version" in server.stderr.readline()

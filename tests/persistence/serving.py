@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from reseller_sandbox import Sandbox, connect
-from tests.command import run
+from tests.command import run, started
 from tests.registry import REGISTRY
-
-COMMAND = (sys.executable, "-m", "reseller_sandbox", "serve", "--quiet", "--frozen")
 
 
 @dataclass
@@ -42,25 +38,13 @@ def serving(
     ``limit`` is the largest size in bytes of a file that the server may write. ``env`` is added to its
     environment.
     """
-    command = [*COMMAND, "--port", str(port), "--fixture", str(REGISTRY), *map(str, options)]
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    if limit:
-        command = ["prlimit", f"--fsize={limit}", *command]
-    with subprocess.Popen(command, cwd=at, env={**os.environ, **(env or {})}, **pipes) as server:
-        assert server.stdout is not None
-        line = server.stdout.readline()
-        assert line, server.communicate()
+    words = ("serve", "--quiet", "--frozen", "--port", port, "--fixture", REGISTRY, *options)
+    before = ("prlimit", f"--fsize={limit}") if limit else ()
+    more = {"cwd": at, "env": {**os.environ, **(env or {})}}
+    with started(*words, before=before, end=end, **more) as (server, line):
         url = line.split()[-1]
         with connect(url) as sandbox:
-            try:
-                yield Served(server, url, sandbox)
-            finally:
-                server.send_signal(end)
-                try:
-                    server.wait(30)
-                except subprocess.TimeoutExpired:
-                    server.kill()
-                    raise
+            yield Served(server, url, sandbox)
 
 
 def refusal(path: Path) -> str:

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reseller_sandbox import connect, replay
-from tests.command import program
+from tests.command import PROGRAM, program
 from tests.persistence.conftest import Kept, act, describe
-from tests.persistence.serving import COMMAND, refusal, serving
+from tests.persistence.serving import refusal, serving
 from tests.thorough import tries
 from tests.waiting import wait_until
 
@@ -171,7 +171,7 @@ def test_a_state_file_that_no_save_can_replace_is_refused(tmp_path: Path, subtes
     program("unshare")
     if run_mounted("true", tmp_path).returncode:
         pytest.skip("this system does not allow mounts")
-    serve = " ".join([*COMMAND, "--port", "0", "--state-file", str(tmp_path / "worlds")])
+    serve = f"{PROGRAM} serve --port 0 --state-file {tmp_path / 'worlds'}"
     for words, mount in MOUNTS.items():
         with subtests.test(words):
             (tmp_path / "worlds").touch()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ import pytest
 
 from reseller_sandbox import Sandbox, connect
 from tests.clients import Api, Socket
-from tests.command import PROGRAM, Done, run
+from tests.command import PROGRAM, Done, run, started
 from tests.recordings.recording import lines, packed
 from tests.registry import REGISTRY
 
@@ -103,28 +102,12 @@ def test_a_damaged_recording_is_refused(written: Path, tmp_path: Path) -> None:
 
 
 def test_an_opened_recording_is_served_with_its_journal(written: Path) -> None:
-    words = [
-        sys.executable,
-        "-m",
-        "reseller_sandbox",
-        "recording",
-        "open",
-        str(written),
-        "--port",
-        "0",
-        "--quiet",
-    ]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            url = next(word for word in process.stdout.readline().split() if word.startswith("http://"))
-            there = connect(url.rstrip(".,"))
-            assert there.clock.frozen
-            assert there.names["lost.com"].account == "main"
-            lost = there.journal["r1"]
-            assert (lost.carried_out, lost.answer.lost) == (True, True)
-            there.rewind("r1")
-            assert not [record for record in there.names.list().names if record.name == "lost.com"]
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(60)
+    with started("recording", "open", written, "--port", "0", "--quiet") as (_, line):
+        url = next(word for word in line.split() if word.startswith("http://"))
+        there = connect(url.rstrip(".,"))
+        assert there.clock.frozen
+        assert there.names["lost.com"].account == "main"
+        lost = there.journal["r1"]
+        assert (lost.carried_out, lost.answer.lost) == (True, True)
+        there.rewind("r1")
+        assert not [record for record in there.names.list().names if record.name == "lost.com"]

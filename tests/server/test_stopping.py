@@ -20,9 +20,9 @@ import pytest
 
 from reseller_sandbox import Sandbox, connect
 from tests.benchmarks import soak
-from tests.command import PROGRAM, run
+from tests.command import PROGRAM, run, started
 from tests.faults.conftest import Dialler
-from tests.persistence.serving import COMMAND, serving
+from tests.persistence.serving import serving
 from tests.registry import edit
 from tests.server.conftest import GET, HOST, Client, Served
 from tests.waiting import PATIENCE, wait_until
@@ -230,10 +230,8 @@ def test_a_short_call_does_not_queue_behind_long_ones(served: Served) -> None:
 def test_a_signal_right_after_the_first_output_line_stops_the_server_cleanly(tmp_path: Path) -> None:
     """The worlds are saved, and the state file is open for the next server."""
     for number in range(3):
-        command = (*COMMAND, "--port", "0", "--state-file", str(tmp_path / f"{number}.state"))
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
-            assert server.stdout is not None
-            assert server.stdout.readline()
+        words = ("serve", "--quiet", "--frozen", "--port", "0", "--state-file", tmp_path / f"{number}.state")
+        with started(*words) as (server, _):
             server.terminate()
             assert (server.wait(60), server.communicate()[1]) == (0, "")
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Api, InProcess, Socket, Transport, encoded
 from tests.documented import document
-from tests.registry import BASE
+from tests.registry import connect
 
 
 class Control:
@@ -57,10 +58,8 @@ def enter(transport: Transport, base: str, world: dict[str, Any], account: str =
     return Api(transport, base, held["key"], held["secret"])
 
 
-def inside(sandbox: Sandbox, account: str = "main") -> Api:
-    """An account's v3 client of a sandbox, or of a fork of one, in this process."""
-    held = sandbox.accounts[account]
-    return Api(InProcess(sandbox.app), BASE, held.key, held.secret)
+#: An account's v3 client of a sandbox, or of a fork of one, in this process.
+inside = partial(connect, checked=False)
 
 
 @contextmanager
