@@ -41,7 +41,7 @@ test: .venv/ready
 
 # Wheels, other Pythons, soaking, and other tests that take long, with a sample of cases where there are many.
 slow: .venv/openapi/ready .venv/generators/ready
-	$(BIN)/pytest -n auto --dist worksteal -m slow
+	$(BIN)/pytest -n auto --dist worksteal -m slow $(ARGS)
 
 # The slow tests with every case. Then the property tests with another seed and five times as many examples;
 # SEED=N repeats the seed that was printed.
