@@ -486,8 +486,11 @@ def test_calibrate_gives_the_same_report_for_each_transcript_format(subtests: py
         "ruby.json": {"http_interactions": cassette},
     }.items():
         Path(name).write_text(json.dumps(document))
+    first = {**cassette[0], "recorded_at": datetime.fromisoformat("2026-01-15T12:00:00")}
+    first["response"] = {**first["response"], "headers": {}}
+    Path("dates.yaml").write_text(yaml.safe_dump({"interactions": [first, *cassette[1:]]}))
     hars = ["har.gz", "utf16.har", "utf16le.har", "packed.har"]
-    made = dict.fromkeys([*hars, "a.recording", "journal.json", "vcr.json", "ruby.json"], 4)
+    made = dict.fromkeys([*hars, "a.recording", "journal.json", "vcr.json", "ruby.json", "dates.yaml"], 4)
     for name, count in {**made, **{str(TRANSCRIPTS / name): count for name, count in FILES.items()}}.items():
         with subtests.test(name):
             report = printed("calibrate", "--json", name)

@@ -215,15 +215,15 @@ def _observed(exchange: Exchange, place: str, host: str) -> ObservedExchange | s
         except (ValueError, RecursionError):
             lost = "does not have a JSON body in its answer"
     answered = {name.lower(): value for name, value in exchange.answer_headers.items()}
-    at = exchange.at.replace(microsecond=0) if isinstance(exchange.at, datetime) else instant(exchange.at)
+    started = _precise(exchange.at) or _UNDATED
     return ObservedExchange(
         place=place,
         method=exchange.method.upper(),
         target=target,
         headers={name.lower(): value for name, value in exchange.headers.items()},
         body=exchange.body,
-        at=_date(answered.get("date")) or at or _UNDATED,
-        started=_precise(exchange.at) or _UNDATED,
+        at=_date(answered.get("date")) or started.replace(microsecond=0),
+        started=started,
         status=exchange.status,
         answer=answer,
         lost=lost,
