@@ -167,12 +167,13 @@ class SweepReport(Report, kw_only=True):
 
     def cases(self, program: str) -> list[Case]:
         """Return the runs as cases for JUnit and SARIF. ``program`` is their group if there is no test."""
+        findings = self.findings
         return [
             Case(
                 group=self.test or program,
                 name=run.title,
                 rule=run.kind,
-                problem="\n".join(run.violations) if run in self.findings else "",
+                problem="\n".join(run.violations) if run in findings else "",
                 source=run.source,
                 page=run.page or "",
             )
