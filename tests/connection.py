@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import ssl
+from typing import Self
+from urllib.parse import urlsplit
 
 from tests.clients import Answer
 from tests.waiting import PATIENCE
@@ -16,6 +18,16 @@ class Connection:
         self.socket = connected
         self.socket.settimeout(PATIENCE)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    @classmethod
+    def to(cls, url: str, authority: str | None = None) -> Self:
+        """Connect to the server at ``url``, under TLS if there is the file of a trusted ``authority``."""
+        parts = urlsplit(url)
+        connected = socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE)
+        if authority is not None:
+            trust, host = ssl.create_default_context(cafile=authority), str(parts.hostname)
+            connected = trust.wrap_socket(connected, server_hostname=host, suppress_ragged_eofs=False)
+        return cls(connected)
 
     def send(self, data: bytes) -> None:
         self.socket.sendall(data)
@@ -74,3 +86,9 @@ class Connection:
 
     def close(self) -> None:
         self.socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import ssl
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,7 +11,6 @@ import pytest
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, encoded, signature
 from tests.connection import Connection
-from tests.waiting import PATIENCE
 
 
 class Dialler:
@@ -23,8 +20,7 @@ class Dialler:
     """
 
     def __init__(self, sandbox: Sandbox, url: str, authority: str | None = None) -> None:
-        self._trust = ssl.create_default_context(cafile=authority) if authority else None
-        self.url = url
+        self.url, self._authority = url, authority
         self.account = sandbox.accounts["main"]
         self._open: list[Connection] = []
 
@@ -38,13 +34,8 @@ class Dialler:
 
     def send_plain(self, method: str, target: str, headers: list[str], raw: bytes = b"") -> Connection:
         """Send a request with these headers and a Host."""
-        parts = urlsplit(self.url)
-        lines = [f"{method} {target} HTTP/1.1", f"Host: {parts.netloc}", *headers, "", ""]
-        sock = socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE)
-        if self._trust is not None:
-            host = str(parts.hostname)
-            sock = self._trust.wrap_socket(sock, server_hostname=host, suppress_ragged_eofs=False)
-        connection = Connection(sock)
+        lines = [f"{method} {target} HTTP/1.1", f"Host: {urlsplit(self.url).netloc}", *headers, "", ""]
+        connection = Connection.to(self.url, self._authority)
         self._open.append(connection)
         connection.send("\r\n".join(lines).encode() + raw)
         return connection

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox, connect
+from tests.connection import Connection
 from tests.registry import Make
 
 API = "https://api.example.com"
@@ -71,10 +71,9 @@ def test_the_next_request_on_a_stale_connection_fails_without_effect(
 def test_pipelined_requests_after_a_stale_response_are_dropped(sandbox: Sandbox) -> None:
     sandbox.faults.add(**ONCE)
     request = b"GET /V2.0/domain/zones/gtld HTTP/1.1\r\nHost: localhost\r\nX-Auth-Token: %b\r\n\r\n"
-    with sandbox.serve() as server, socket.create_connection((server.host, server.port), 30) as client:
-        client.sendall(request % sandbox.accounts["main"].token.encode() * 3)
-        with client.makefile("rb") as file:
-            assert file.read().count(b"HTTP/1.1 200") == 1
+    with sandbox.serve() as server, Connection.to(server.url) as client:
+        client.send(request % sandbox.accounts["main"].token.encode() * 3)
+        assert client.rest().count(b"HTTP/1.1 200") == 1
     assert sandbox.journal.count() == 1
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from contextlib import ExitStack, suppress
 from http.client import HTTPException
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from reseller_sandbox import Refused, Sandbox, connect
 from tests.clients import Api
 from tests.command import run
+from tests.connection import Connection
 from tests.registry import REGISTRY
 from tests.waiting import wait_until
 from tests.worlds.control import Control, control, inside, money_of, over_socket, register, renew
@@ -245,10 +245,10 @@ def test_an_unreadable_request_gets_an_answer_and_a_journal_entry(
 ) -> None:
     with sandbox.serve() as server:
         for number, (case, (sent, status, method, target)) in enumerate(UNREADABLE.items(), start=1):
-            with subtests.test(case), socket.create_connection((server.host, server.port), 60) as client:
-                client.sendall(sent)
-                client.shutdown(socket.SHUT_WR)
-                answer = client.recv(65536)
+            with subtests.test(case), Connection.to(server.url) as client:
+                client.send(sent)
+                client.end()
+                answer = client.piece()
                 assert not status or answer.startswith(b"HTTP/1.1 %d " % status)
                 assert case != "tls" or b"use http://" in answer
                 entry = sandbox.journal[latest(sandbox, number)[-1]]
@@ -264,10 +264,9 @@ def test_an_unreadable_request_gets_an_answer_and_a_journal_entry(
 def test_a_request_over_the_connection_limit_gets_a_journal_entry() -> None:
     sandbox = Sandbox(REGISTRY, max_connections=1)
     with sandbox.serve() as server:
-        address = (server.host, server.port)
-        with socket.create_connection(address, 60), socket.create_connection(address, 60) as client:
-            client.sendall(A + HOST + b"\r\n")
-            assert client.recv(65536).startswith(b"HTTP/1.1 503 ")
+        with Connection.to(server.url), Connection.to(server.url) as client:
+            client.send(A + HOST + b"\r\n")
+            assert client.head()[0] == 503
         (name,) = latest(sandbox, 1)
     assert (sandbox.journal[name].status, sandbox.journal[name].request.target) == (503, "/a")
 
@@ -275,13 +274,12 @@ def test_a_request_over_the_connection_limit_gets_a_journal_entry() -> None:
 def test_an_unreadable_request_does_not_get_headers_of_the_previous_request(sandbox: Sandbox) -> None:
     """A connection without a request has no entry."""
     with sandbox.serve() as server:
-        socket.create_connection((server.host, server.port), 60).close()
-        with socket.create_connection((server.host, server.port), 60) as client:
-            client.sendall(
+        Connection.to(server.url).close()
+        with Connection.to(server.url) as client:
+            client.send(
                 b"GET /v3/balance HTTP/1.1\r\nHost: a\r\n\r\nGET /b HTTP/1.1\r\nX-Own: 1\r\nbad\r\n\r\n"
             )
-            while client.recv(65536):
-                pass
+            client.rest()
         latest(sandbox, 2)
     first, second = sandbox.journal.list().requests
     assert (first.operation, second.operation) == ("v3.balance", "-")

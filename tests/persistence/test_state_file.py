@@ -8,7 +8,6 @@ import subprocess
 import zlib
 from pathlib import Path
 from random import Random
-from socket import create_connection
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 
 from reseller_sandbox import connect, replay
 from tests.command import PROGRAM, program
+from tests.connection import Connection
 from tests.persistence.conftest import Kept, act, describe
 from tests.persistence.serving import refusal, serving
 from tests.thorough import tries
@@ -56,9 +56,9 @@ def test_a_delayed_request_never_takes_effect_after_a_restart_of_the_server(tmp_
         served.sandbox.faults.add("latency", seconds=60, match={"operation": "v2.domain.zones"})
         token = served.sandbox.accounts["main"].token
         served.sandbox.client().post("/v3/domains/createDomain", json=name)
-        with create_connection(("127.0.0.1", int(served.url.rpartition(":")[2]))) as waiting:
+        with Connection.to(served.url) as waiting:
             head = f"GET /V2.0/domain/zones HTTP/1.1\r\nHost: localhost\r\nX-Auth-Token: {token}\r\n\r\n"
-            waiting.sendall(head.encode())
+            waiting.send(head.encode())
             wait_until(lambda: served.sandbox.faults.list().faults[0].applied)
             for _ in range(2):
                 served.sandbox.client().post("/v3/domains/renewDomain", json=name)

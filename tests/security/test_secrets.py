@@ -6,17 +6,17 @@ import base64
 import gzip
 import json
 import re
-import socket
 import subprocess
 from collections.abc import Iterator
 from threading import Thread
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import pytest
 
 from reseller_sandbox import BadSetting, Sandbox, connect
 from tests.command import PROGRAM
+from tests.connection import Connection
 from tests.registry import REGISTRY
 
 #: What is looked for; each place has a number of its own behind it.
@@ -130,11 +130,10 @@ def _raw(target: str, *headers: str, body: str = "", host: str = "toy") -> bytes
 
 
 def _send(url: str, raw: bytes) -> str:
-    parts = urlsplit(url)
-    with socket.create_connection((parts.hostname, parts.port), timeout=60) as client:
-        client.sendall(raw)
-        client.shutdown(socket.SHUT_WR)
-        return b"".join(iter(lambda: client.recv(65536), b"")).decode("utf-8", "replace")
+    with Connection.to(url) as client:
+        client.send(raw)
+        client.end()
+        return client.rest().decode("utf-8", "replace")
 
 
 def _records(sandbox: Sandbox) -> Iterator[tuple[str, str]]:

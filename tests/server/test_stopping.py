@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -21,6 +20,7 @@ import pytest
 from reseller_sandbox import Sandbox, connect
 from tests.benchmarks import soak
 from tests.command import PROGRAM, run, started
+from tests.connection import Connection
 from tests.faults.conftest import Dialler
 from tests.persistence.serving import serving
 from tests.registry import edit
@@ -264,9 +264,9 @@ class Surrounded:
     def ask(self, times: int) -> None:
         """Send requests on one connection; each is answered."""
         request = b"GET /v3/balance HTTP/1.1\r\nHost: localhost\r\n"
-        with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as client:
-            client.sendall((request + b"\r\n") * (times - 1) + request + b"Connection: close\r\n\r\n")
-            received = b"".join(iter(lambda: client.recv(1 << 16), b""))
+        with Connection.to(f"http://127.0.0.1:{self.port}") as client:
+            client.send((request + b"\r\n") * (times - 1) + request + b"Connection: close\r\n\r\n")
+            received = client.rest()
         assert received.count(b"HTTP/1.1 401 ") == times
 
     def stop(self) -> None:

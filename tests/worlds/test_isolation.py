@@ -10,7 +10,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from socket import create_connection
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ import time_machine
 
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Api, Headers, Socket, encoded, per_request
+from tests.connection import Connection
 from tests.registry import REGISTRY
 from tests.waiting import wait_until
 from tests.worlds.control import Control, control, enter, inside, register, renew, whole
@@ -245,9 +245,9 @@ def test_other_worlds_respond_while_the_clock_of_a_world_catches_up() -> None:
             answer, count = meanwhile(lambda: api.get("/v3/balance"), lambda: late.get("/v3/balance"))
             assert count > 2
             assert answer.json[0]["serverTime"][:4] == str(year + 2)
-            with create_connection(("127.0.0.1", server.port)) as malformed:
-                malformed.sendall(b"what is this\r\n\r\n")
-                assert malformed.recv(100).startswith(b"HTTP/1.1 400")
+            with Connection.to(server.url) as malformed:
+                malformed.send(b"what is this\r\n\r\n")
+                assert malformed.head()[0] == 400
 
             def is_recorded() -> bool:
                 assert api.get("/v3/balance").status == 200
