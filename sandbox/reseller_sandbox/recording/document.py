@@ -268,15 +268,17 @@ def from_bytes(content: bytes, name: str = "recording") -> RecordedWorld:
 
     Raise ``BadRecording``, with ``name`` as the name of the file in the message.
     """
+    by = ""
     try:
         lines = _lines(content)
-        head = _head(next(lines, b"{}"))
-        try:
-            steps = tuple(_read(number, Step, line) for number, line in enumerate(lines, 2))
-            _require_fewer_values(steps, len(content))
-        except _Unread as problem:
-            raise BadRecording(f"{problem}. The recording is from version {head.by} of the sandbox") from None
+        first = next(lines, b"{}")
+        by = f". The recording is from version {_version(first)} of the sandbox"
+        head: RecordingHead = _read(1, RecordingHead, first)
+        steps = tuple(_read(number, Step, line) for number, line in enumerate(lines, 2))
+        _require_fewer_values(steps, len(content))
         _require_sense(steps)
+    except _Unread as problem:
+        raise BadRecording(f"{name}: {problem}{by}") from None
     except (BadRecording, BadPacking) as problem:
         raise BadRecording(f"{name}: {problem}") from None
     return RecordedWorld(head, steps)
@@ -309,7 +311,8 @@ def _require_fewer_values(steps: Iterable[Step], size: int) -> None:
             raise BadRecording(f"line {number}: the recording has a fixture of more than {most} values")
 
 
-def _head(line: bytes) -> RecordingHead:
+def _version(line: bytes) -> object:
+    """Return the version of the sandbox that wrote the head. Refuse another version of the format."""
     written = _read(1, dict[str, Any], line)
     version = written.get("recording")
     if isinstance(version, bool) or not isinstance(version, int):
@@ -318,12 +321,7 @@ def _head(line: bytes) -> RecordingHead:
         raise BadRecording(
             f"line 1: the recording has format version {version}; this program reads version {VERSION}"
         )
-    try:
-        head: RecordingHead = _read(1, RecordingHead, line)
-    except _Unread as problem:
-        by = written.get("by")
-        raise BadRecording(f"{problem}. The recording is from version {by} of the sandbox") from None
-    return head
+    return written.get("by")
 
 
 def _read(number: int, kind: object, line: bytes) -> Any:
