@@ -22,6 +22,7 @@ from tests.documented import ID, document
 from tests.documented import operations as v3_operations
 from tests.golden.transcripts import exchanges
 from tests.registry import REGISTRY, Make
+from tests.thorough import WHOLE
 from tests.v2.client import REGISTRY as V2_REGISTRY
 from tests.v2.client import Client, connect
 from tests.v2.works import CONTRACT, WORKS, documented_errors, pattern
@@ -233,12 +234,15 @@ def test_openapi_required_fields_follow_the_assumptions(make: Make, subtests: py
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["v3", "v2"])
 def test_openapi_document_is_valid_under_every_assumption(name: str) -> None:
+    """The assumptions of the other interface are left out of the sample."""
+    other = {"v3": "v2.", "v2": "v3."}[name]
     seen: set[str] = set()
     departures = [
         (row.name, word)
         for row in Sandbox(REGISTRY).assumptions.list().assumptions
         for word in row.takes.removeprefix("one of ").split(", ")
         if row.takes.startswith("one of ") and word != str(row.default).lower()
+        if WHOLE or not row.name.startswith(other)
     ]
     for assumption, value in departures:
         client = Sandbox(REGISTRY, assume={assumption: value}).client()
