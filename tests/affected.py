@@ -33,6 +33,8 @@ TESTED = {
     "refusals": RULES,
     "registry": (*RULES, "time", "v3/test_assumptions.py", "v2/test_assumptions.py"),
     "registry/assumptions.py": (CALIBRATED,),
+    "registry/third_parties.py": ("third_parties", "fixture/test_load.py"),
+    "control/simulate.py": ("third_parties", "fixture/test_load.py"),
     "server": ("server/test_requests.py", "server/test_delivery.py"),
     "testing": ("testing/test_plugin.py",),
     "tools": ("tools/test_sweep.py", "tools/test_explore.py"),

@@ -24,6 +24,7 @@ import reseller_sandbox.testing
 from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.command import printed, run
+from tests.documented import document
 from tests.manual import FOLDER, pages
 from tests.registry import Make, connect
 
@@ -210,6 +211,21 @@ def test_the_reference_names_every_declaration() -> None:
     wanted = list(declared())
     assert len(wanted) > 300
     assert not [(page, words) for page, words in wanted if words not in pages()[f"reference/{page}"]]
+
+
+#: The errors of requests that reach no operation, and those that only faults cause.
+OF_NO_OPERATION = {
+    *("headers_too_large", "incomplete_request", "malformed_request", "method_not_allowed", "unknown_path"),
+    *("uri_too_long", "too_many_connections", "service_unavailable", "maintenance", "rate_limited"),
+}
+
+
+def test_each_other_error_is_declared_by_an_operation() -> None:
+    """A new refusal that no operation declares would be answered with the status 500."""
+    sections = re.findall(r"(?ms)^### (\w+)\n(.*?)(?=^##|\Z)", pages()["reference/errors"])
+    of_control = str(document("control").content)
+    declared = {name for name, text in sections if "can come from" in text or f"* `{name}`:" in of_control}
+    assert {name for name, _ in sections} - declared == OF_NO_OPERATION
 
 
 def test_the_assumptions_page_shows_the_values_of_both_profiles() -> None:
