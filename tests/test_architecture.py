@@ -130,6 +130,25 @@ def test_a_docstring_of_a_class_describes_only_its_own_fields(file: Path) -> Non
             assert not gone, f"{node.name} has no {', '.join(gone)}, which its docstring describes"
 
 
+#: The classes whose fields are switches and limits. Who sets one expects that something follows.
+_RULES = re.compile("Policy|Prices|Zone|Limits|Assumptions|.*Settings")
+
+
+def test_each_rule_and_setting_is_read_somewhere() -> None:
+    read = {node.attr for file in FILES for node in nodes(file) if isinstance(node, ast.Attribute)}
+    declared = {
+        (node.name, field.target.id)
+        for file in FILES
+        for node in nodes(file)
+        if isinstance(node, ast.ClassDef)
+        if _RULES.fullmatch(node.name) or file.parent.name == "kinds"
+        for field in node.body
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+    }
+    assert len(declared) > 100
+    assert {(kind, name) for kind, name in declared if name not in read} == set()
+
+
 #: The beginnings of the paths where an interface may be named, each with a reason.
 MENTIONS = {
     "v3/": "the interface",
