@@ -216,7 +216,7 @@ def revoke_credentials(draft: Draft, account: Text, *, which: Credentials = "bot
     Args:
         which: Which credentials to revoke.
     """
-    return _revoked(draft, "revoke_credentials", account, lambda revoked: revoked | _credentials(which))
+    return _revoked(draft, "revoke_credentials", account, which, set.union)
 
 
 def restore_credentials(draft: Draft, account: Text, *, which: Credentials = "both") -> RegistryEvent:
@@ -225,7 +225,7 @@ def restore_credentials(draft: Draft, account: Text, *, which: Credentials = "bo
     Args:
         which: Which credentials to restore.
     """
-    return _revoked(draft, "restore_credentials", account, lambda revoked: revoked - _credentials(which))
+    return _revoked(draft, "restore_credentials", account, which, set.difference)
 
 
 def find_account(state: State, word: str) -> Account:
@@ -238,13 +238,11 @@ def find_account(state: State, word: str) -> Account:
     raise Refused(UNKNOWN_ACCOUNT, account=word[:80], known=known)
 
 
-def _credentials(which: str) -> set[str]:
-    return {"key", "token"} if which == "both" else {which}
-
-
-def _revoked(draft: Draft, event: str, word: str, change: Callable[[set[str]], set[str]]) -> RegistryEvent:
-    account = find_account(draft.state, word)
-    draft.put(replace(account, revoked=tuple(sorted(change(set(account.revoked))))))
+def _revoked(
+    draft: Draft, event: str, word: str, which: str, change: Callable[[set[str], set[str]], set[str]]
+) -> RegistryEvent:
+    account, chosen = find_account(draft.state, word), {"key", "token"} if which == "both" else {which}
+    draft.put(replace(account, revoked=tuple(sorted(change(set(account.revoked), chosen)))))
     return concerning(draft, event, account)
 
 

@@ -17,6 +17,7 @@ from reseller_sandbox.registry.state import State
 from reseller_sandbox.values import names
 from reseller_sandbox.values.money import NOTHING
 from reseller_sandbox.values.scripts import are_mixed, letters_by_script
+from reseller_sandbox.values.text_checks import cut
 
 
 def parse_name(text: str) -> str:
@@ -24,7 +25,7 @@ def parse_name(text: str) -> str:
     try:
         return names.normalise(text)
     except names.BadName as problem:
-        raise Refused(refusals.INVALID_NAME, name=_short(text), problem=str(problem)) from None
+        raise Refused(refusals.INVALID_NAME, name=cut(text, 80), problem=str(problem)) from None
 
 
 def zone_of(state: State, name: str) -> Zone:
@@ -112,10 +113,6 @@ def offers_privacy(zone: Zone, assumed: Assumptions) -> bool:
     if assumed.privacy_not_offered == "refused":
         raise Refused(refusals.PRIVACY_NOT_OFFERED, zone=names.shown(zone.name))
     return False
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else text[:77] + "…"
 
 
 def premium_prices(zone: Zone, name: str) -> Premium | None:

@@ -371,15 +371,12 @@ def resource(endpoint: Endpoint) -> str:
 
 def resources(endpoints: Iterable[Endpoint]) -> dict[str, str]:
     """Return the description of each resource that declares operations, by the resource's name."""
+    # Import modules again, because pytester removes imported modules while a sandbox is still running.
+    subjects = {each: each.subject or import_module(each.handle.__module__) for each in endpoints}
     return {
-        resource(endpoint): _plain(docstring(_subject(endpoint)).partition("\n\n")[0])
-        for endpoint in endpoints
+        resource(endpoint): _plain(docstring(subject).partition("\n\n")[0])
+        for endpoint, subject in subjects.items()
     }
-
-
-def _subject(endpoint: Endpoint) -> object:
-    # Import again, because pytester removes imported modules while a sandbox is still running.
-    return endpoint.subject or import_module(endpoint.handle.__module__)
 
 
 def _plain(words: str) -> str:
