@@ -61,7 +61,9 @@ def states_expected_value(problem: object) -> bool:
 
 
 def shortened(value: object) -> str:
-    """Return the repr of ``value`` for an error message, cut to 60 characters."""
+    """Return ``value`` for an error message, cut to 60 characters: its repr, or true, false and null."""
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
     try:
         shown = str(value) if isinstance(value, Decimal) else repr(decimals_to_floats(value))
     except ValueError:  # the integer has too many digits for ``str``
