@@ -192,6 +192,14 @@ def test_the_journal_entry_of_an_unauthenticated_request_has_masked_headers(
             assert entry["refusal"]["rule"] == outcome
 
 
+def test_the_journal_shows_the_sandbox_headers_of_a_response(main: Api, steer: Control) -> None:
+    answer = main.get("/v3/balance")
+    kept = steer.get("journal/last")["answer"]["headers"]
+    shown = {name.lower(): value for name, value in kept.items() if name.startswith("X-Sandbox-")}
+    assert "v3.signature.endpoint=url" in shown["x-sandbox-signature"]
+    assert shown == {name: value for name, value in answer.headers.items() if name.startswith("x-sandbox-")}
+
+
 def test_the_journal_limits_the_size_of_request_headers(main: Api, steer: Control) -> None:
     main.send("GET", "/nowhere", [(f"X-Many-{number}", "a" * 5000) for number in range(300)])
     (entry,) = steer.get("journal")["requests"]

@@ -497,6 +497,16 @@ def request_line(entry: Entry) -> RequestLine:
     return record_of(RequestLine, entry, **_line(entry, secrets))
 
 
+def _shown(name: str, value: str, entry: Entry) -> str:
+    """Return the value of a response header with its secrets masked.
+
+    The value of ``X-Sandbox-Signature`` is not the secret that its name says: it names assumptions.
+    """
+    if name.startswith("X-Sandbox-"):
+        return entry.secrecy.text_masked(value)
+    return entry.secrecy.header_masked(name, value)
+
+
 def request_record(entry: Entry) -> RequestRecord:
     """Return the complete record of a journal entry, with secrets masked."""
     body, answer = redact.read_request(entry.body), redact.read(entry.answer)
@@ -519,8 +529,7 @@ def request_record(entry: Entry) -> RequestRecord:
             SentResponse,
             entry,
             headers={
-                name: masked(entry.secrecy.header_masked(name, value))
-                for name, value in entry.answer_headers.items()
+                name: masked(_shown(name, value, entry)) for name, value in entry.answer_headers.items()
             },
             body=masked(answer),
             cut=entry.answer_size,
