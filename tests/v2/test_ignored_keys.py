@@ -150,3 +150,17 @@ def test_advice_gives_the_reason_and_is_silent_about_values_that_are_not_contrad
     (finding,) = sandbox.advice.list().findings
     assert finding.rule == "keys_ignored"
     assert "had no effect: the zone com offers no whois protection." in finding.summary
+
+
+@pytest.mark.parametrize("choice", ["always", "never"])
+@pytest.mark.parametrize("sent", [True, False])
+def test_a_switch_with_a_fixed_value_is_unchecked_unless_the_key_contradicts_it(
+    make: Make, choice: str, sent: bool
+) -> None:
+    api = connect(make(assume={"v3.create.autorenew": choice, "v3.create.locked": choice}))
+    body = {"domainName": "one.com", "autorenewEnabled": sent, "lockedEnabled": sent}
+    reported = api.post(f"{D}/createDomain", {"domain": body}).headers["x-sandbox-ignored"]
+    unchecked = "" if sent != (choice == "always") else "unchecked, "
+    assert reported == ", ".join(
+        f"domain.{key}; {unchecked}it is {choice} on" for key in ("autorenewEnabled", "lockedEnabled")
+    )
