@@ -28,12 +28,13 @@ ROOT = Path(__file__).parents[2]
 def converse(*options: str, talk: Callable[[Client], Awaitable[Any]]) -> Any:
     """Return the result of ``talk`` with a server that has these options."""
     import anyio
-    from mcp import Client, StdioServerParameters  # takes half a second, which only these tests need
+    from mcp import Client, StdioServerParameters, stdio_client  # half a second, which only these tests need
 
     async def main() -> Any:
         arguments = ["-m", "reseller_sandbox", "mcp", *options]
         command = StdioServerParameters(command=sys.executable, args=arguments, env={**os.environ})
-        async with Client(command) as client:
+        # The default of errlog is what sys.stderr was at the import, which a captured command may replace.
+        async with Client(stdio_client(command, errlog=sys.__stderr__ or sys.stderr)) as client:
             return await talk(client)
 
     return anyio.run(main)
