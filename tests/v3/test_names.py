@@ -95,9 +95,15 @@ SCRIPTS: dict[tuple[str, ...], tuple[list[str], dict[str, str]]] = {
         {"hello": "the letter 'h' (U+0068) is Latin, but zone accepts only Cyrillic", "прiвіт": "U+0069"},
     ),
     ("latin", "cyrillic"): (["hello", "españa", "привіт"], {"привet": "one script", "αβγ": "is Greek"}),
+    ("latin", "han"): (["日本shop", "shop-日本"], {"日本ごshop": "is Hiragana"}),
     (): (
-        ["hello", "привіт", "日本ごカナ", "한글漢字", "שלום"],
-        {"пaypal": "(U+043F) is Cyrillic and the letter 'a'", "日本привіт": "is Han"},
+        ["hello", "привіт", "日本ごカナ", "한글漢字", "שלום", "日本ごshop", "k한글"],
+        {
+            "пaypal": "(U+043F) is Cyrillic and the letter 'a'",
+            "日本привіт": "is Han",
+            "日本shopпр": "is Cyrillic",
+            "кшоп日": "is Han",
+        },
     ),
 }
 

@@ -318,8 +318,8 @@ class Zone(Struct, frozen=True, kw_only=True):
         hosts: Whether names can have hosts with glue records.
         idn: Whether internationalised names are accepted.
         scripts: The scripts whose letters are accepted. Default: all scripts.
-        mixed_scripts: Whether a name can have letters of several scripts. The scripts of one language, such
-            as Japanese, are never mixed.
+        mixed_scripts: Whether a name can have letters of several scripts. The scripts of Japanese, Korean or
+            Chinese are never mixed, also with Latin letters.
         license: Regular expression for licence numbers. If set, a registration requires a licence number.
         in_service: Whether the zone's registry accepts requests.
         premium: The prices of premium names, by label.

@@ -45,7 +45,9 @@ SCRIPTS = (
     "bopomofo",
 )
 
-#: The scripts of one language: Japanese, Korean, Chinese with Bopomofo. They do not count as mixed.
+#: The scripts of one language: Japanese, Korean, Chinese with Bopomofo. They do not count as mixed, also
+#: with Latin letters: registries accept these in the three languages, as the *highly restrictive* level of
+#: Unicode's UTS 39 does.
 _TOGETHER = (
     frozenset({"han", "hiragana", "katakana"}),
     frozenset({"han", "hangul"}),
@@ -83,4 +85,4 @@ def letters_by_script(label: str) -> dict[str, str]:
 
 def are_mixed(scripts: dict[str, str]) -> bool:
     """Whether several ``scripts`` are mixed that no language uses together."""
-    return len(scripts) > 1 and not any(scripts.keys() <= together for together in _TOGETHER)
+    return len(scripts) > 1 and not any(scripts.keys() <= {"latin", *together} for together in _TOGETHER)
