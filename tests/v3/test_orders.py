@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from html import escape
 from typing import Any
 from urllib.parse import quote
 
@@ -71,6 +73,24 @@ def test_only_the_exact_auth_code_is_accepted_and_no_response_shows_the_code(
         assert (answer.status, answer.error) == (403, "wrong_auth_code"), code
         assert b"let-me-in" not in answer.raw
     assert balance(sandbox) == 10_000
+
+
+def test_refusal_of_a_code_that_software_has_changed_says_how(sandbox: Sandbox, api: Api) -> None:
+    code, v2 = """a<b>&"c'+d""", connect_v2(sandbox)
+    sandbox.simulate.change("theirs.com", auth_code=code)
+    for changed, reason in {
+        f" {code}\n": ": it is the code without the white space at its ends.",
+        escape(code): ": it is the code after its HTML entities are decoded.",
+        quote(code): ": it is the code after its percent-encoding is decoded.",
+        code.replace("+", " "): ": it is the code with + in place of blanks.",
+        re.sub("(['\"])", r"\\\1", code): ": it is the code without its escaping backslashes.",
+        f"{code}&amp;": "authCode is not the code of theirs.com.",
+    }.items():
+        answer = ask(api, code=changed)
+        assert (answer.error, answer.message.endswith(reason)) == ("wrong_auth_code", True), answer.message
+        answer = v2.post("/domain/theirs.com/transfer", {"transfer_code": changed})
+        assert answer.headers["x-sandbox-refusal"].endswith(reason.replace("authCode", "transfer_code"))
+    assert ask(api, code=code).status == 200
 
 
 def test_transfer_and_privacy_are_charged_and_refunded_in_separate_entries(

@@ -7,7 +7,10 @@ Without a decision, the transfer completes after the zone's transfer period.
 from __future__ import annotations
 
 import hmac
+import re
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from html import unescape
 
 from msgspec.structs import replace
 
@@ -32,6 +35,19 @@ from reseller_sandbox.registry.model import (
 from reseller_sandbox.registry.state import Draft, State, held_order, pending_transfer
 from reseller_sandbox.values.clock import days, wire, years_later
 from reseller_sandbox.values.names import shown
+
+#: Changes that software makes to a code on its way to the service: each with a function that takes it back.
+_RESTORED: Mapping[str, Callable[[str], str]] = {
+    "without the white space at its ends": str.strip,
+    "after its HTML entities are decoded": unescape,
+    "after its percent-encoding is decoded": lambda code: re.sub("%([0-9A-Fa-f]{2})", _octet, code),
+    "with + in place of blanks": lambda code: code.replace(" ", "+"),
+    "without its escaping backslashes": lambda code: re.sub(r"\\(.)", r"\1", code),
+}
+
+
+def _octet(encoded: re.Match[str]) -> str:
+    return chr(int(encoded[1], 16))
 
 
 class TransferRequest(purchases.Purchase, frozen=True, kw_only=True):
@@ -69,7 +85,11 @@ def request(draft: Draft, account: Account, purchase: TransferRequest) -> purcha
         customers.own(draft.state, account, purchase.customer_id)
     losing = _require_transferable(draft, account, zone, purchase)
     if not hmac.compare_digest(losing.auth_code.encode(), purchase.code.encode("utf-8", "surrogatepass")):
-        raise Refused(refusals.WRONG_AUTH_CODE, name=shown(purchase.name))
+        way = next(
+            (way for way, restore in _RESTORED.items() if restore(purchase.code) == losing.auth_code), ""
+        )
+        reason = f": it is the code {way}" if way else ""
+        raise Refused(refusals.WRONG_AUTH_CODE, name=shown(purchase.name), reason=reason)
     expired = losing.auth_code_expires
     if expired is not None and expired <= draft.now and not purchase.forced:
         reason = f": that code expired on {wire(expired)}"
