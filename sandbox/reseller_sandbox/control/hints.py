@@ -47,7 +47,7 @@ OPERATIONS: Mapping[str, str] = {
     "answers.remove": "delete drop",
     "answers.clear": "reset remove_all delete_all",
     "assumptions.list": "show get find",
-    "assumptions.set": "change update configure assume edit modify",
+    "assumptions.set": "change update configure assume edit modify add replace",
     "branches.list": "show find",
     "branches.switch": "checkout change go",
     "branches.remove": "delete drop",

@@ -40,7 +40,7 @@ _PIECE = 1 << 16
 
 
 #: The words for HTTP methods that many APIs have and most operations lack.
-_VERBS = {"DELETE": "remove", "PUT": "replace", "PATCH": "change"}
+_VERBS = {"POST": "add", "DELETE": "remove", "PUT": "replace", "PATCH": "change"}
 
 
 def _event(record: Any) -> bytes:
@@ -172,9 +172,9 @@ class Control(Interface):
 
     def instead(self, request: RequestContext) -> str:
         """Return the operations that a method, such as DELETE, or the last word of a path means, or ""."""
-        if request.method not in _VERBS:
+        resource, _, rest = request.path.removeprefix(f"{ROOT}/").partition("/")
+        if request.method not in _VERBS or (request.method == "POST" and rest):
             return did_you_mean(self._similar(request))
-        resource = request.path.removeprefix(f"{ROOT}/").partition("/")[0]
         operations = self._meant(_VERBS[request.method], resource)
         return f"; to {_VERBS[request.method]}, use {' or '.join(operations)}" if operations else ""
 
