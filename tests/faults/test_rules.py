@@ -254,6 +254,10 @@ MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
             {"path": "a", "drop": True, "value": 1},
             "the rule requires exactly one of value, drop, type and add",
         ),
+        (
+            {"path": "status", "value": None},
+            "the rule requires exactly one of value, drop, type and add; for null",
+        ),
         ({"path": "a[b]", "drop": True}, "path must be a path such as"),
         ({"path": "a.*", "add": 1}, "path must end with a key or an index, not with *, to add a value"),
     ],

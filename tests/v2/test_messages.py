@@ -47,6 +47,13 @@ def test_a_name_in_a_zone_out_of_service_is_not_available(sandbox: Sandbox) -> N
     assert answer == (400, "Domain zone not support", "zone_out_of_service")
 
 
+def test_a_header_that_is_cut_shows_it(sandbox: Sandbox) -> None:
+    answer = connect(sandbox).put("/domain/active.com/restore")
+    header = answer.headers["x-sandbox-refusal"]
+    assert header.startswith("wrong_state: active.com is at the stage active, where restore is not possible.")
+    assert (len(header), header[-3:]) == (500, "...")
+
+
 @pytest.mark.parametrize(
     "path", ["/foo/domain/active.com", "/domain/active.com", "/api/customer/7", "/1.x/contact/A/check"]
 )

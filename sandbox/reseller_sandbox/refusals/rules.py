@@ -141,7 +141,9 @@ INVALID_NAMESERVER = invalid(
     "{NAMESERVERS}: {server!r} {problem}.", "send other name servers: {server!r} {problem}"
 )
 INVALID_IP = invalid("{ADDRESSES}: {ip!r} {problem}.", "send another address: {ip!r} {problem}")
-UNKNOWN_IP_TYPE = invalid("{ADDRESSES}: the type {type!r} is neither v4 nor v6.", "use v4 or v6")
+UNKNOWN_IP_TYPE = invalid(
+    "{ADDRESSES}: the type {type!r} is neither v4 nor v6, as in type=>v4,ip=>192.0.2.1.", "use v4 or v6"
+)
 HOSTS_NOT_SUPPORTED = conflict(
     "The zone {zone} does not support glue records.", "use name servers outside the zone {zone}"
 )

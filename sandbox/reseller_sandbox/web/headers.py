@@ -43,7 +43,8 @@ def header_value(text: str) -> str:
     if not text.isascii():
         text = _DOTTED.sub(lambda match: well_formed(match[0]) or match[0], text)
     plain = text.encode("ascii", "backslashreplace").decode()
-    return _UNPRINTABLE.sub(" ", plain)[:_LONGEST]
+    plain = _UNPRINTABLE.sub(" ", plain)
+    return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 3]}..."
 
 
 def refusal_value(*refused: Refused) -> str:

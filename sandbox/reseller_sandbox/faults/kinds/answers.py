@@ -185,7 +185,9 @@ class Mutate(FaultKind, frozen=True, kw_only=True):
     def mistakes(self) -> Iterator[Mistake]:
         """Require exactly one of the parameters value, drop, type and add. A path of add ends with a key."""
         if (self.value is not None) + self.drop + (self.type is not None) + (self.add is not None) != 1:
-            yield Mistake((), "requires exactly one of value, drop, type and add")
+            yield Mistake(
+                (), "requires exactly one of value, drop, type and add; for null, use the type null"
+            )
         if self.add is not None and self.path.steps[-1] == "*":
             yield Mistake(("path",), "must end with a key or an index, not with *, to add a value")
 
