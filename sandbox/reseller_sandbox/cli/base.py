@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import click
 
 from reseller_sandbox.refusals import CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG, INVALID_PARAMETER, Refused
+from reseller_sandbox.values.kinds import span
 from reseller_sandbox.values.parameters import docstring
 from reseller_sandbox.values.text_checks import printable
 
@@ -44,6 +45,22 @@ _JSON: dict[str, Any] = {"is_flag": True, "help": "Print JSON, for programs."}
 #: The option ``--json``, as a parameter object and as a decorator. Without it, commands print for people.
 JSON = click.Option(["--json", "as_json"], **_JSON)
 AS_JSON = click.option("--json", "as_json", **_JSON)
+
+
+class Seconds(click.ParamType):  # type: ignore[type-arg]  # not generic before click 8.4
+    """A duration, with the same forms as in pytest's options and in control operations."""
+
+    name = "seconds"
+
+    def __init__(self, least: float = 0) -> None:
+        self._kind = span(least)
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the seconds. Fail if ``value`` is not a duration."""
+        try:
+            return self._kind.read(value)
+        except ValueError as problem:
+            self.fail(f"{value} {problem}", param, ctx)
 
 
 class Command(click.Command):

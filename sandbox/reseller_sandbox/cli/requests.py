@@ -20,7 +20,7 @@ import click
 from click.core import ParameterSource
 from msgspec import Struct, convert
 
-from reseller_sandbox.cli.base import PATH, REFUSED, UNREACHABLE, as_json_text, give_up
+from reseller_sandbox.cli.base import PATH, REFUSED, UNREACHABLE, Seconds, as_json_text, give_up
 from reseller_sandbox.cli.server_options import ConfiguredServerCommand, ServerCommand
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.assumptions import Assumptions
@@ -150,9 +150,7 @@ def request(
     type=click.IntRange(1),
     help="With --ready-file: accept only the server of this process, and give up when the process has ended.",
 )
-@click.option(
-    "--timeout", type=click.FloatRange(0), default=30.0, show_default=True, help="Maximum wait in seconds."
-)
+@click.option("--timeout", type=Seconds(), default=30.0, show_default=True, help="Maximum wait in seconds.")
 def wait(ready_file: Path | None, pid: int | None, timeout: float, server: HttpTransport) -> None:
     """Wait until a server answers, and print its URL. After the timeout, exit with 3.
 

@@ -7,13 +7,12 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from reseller_sandbox.cli.base import FILE, FOLDER, JSON
+from reseller_sandbox.cli.base import FILE, FOLDER, JSON, Seconds
 from reseller_sandbox.cli.options import Configured
 from reseller_sandbox.config_sources import variables
 from reseller_sandbox.settings import Settings
 from reseller_sandbox.tools.cli_options import part_of
 from reseller_sandbox.tools.defaults import ACCOUNT, ACTORS, MAX_RUNS, QUIET, SLOW, STALE, TIMEOUT
-from reseller_sandbox.values.kinds import span
 from reseller_sandbox.values.parameters import declared
 
 _EXITS = (
@@ -25,21 +24,7 @@ _EXITS = (
 _RUNNING = ("url", "world", "ca")
 
 
-class _Seconds(click.ParamType):  # type: ignore[type-arg]  # not generic before click 8.4
-    """A duration, with the same forms as in pytest's options and in control operations."""
-
-    name = "seconds"
-    _kind = span(0.001)
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the seconds. Fail if ``value`` is not a duration."""
-        try:
-            return self._kind.read(value)
-        except ValueError as problem:
-            self.fail(f"{value} {problem}", param, ctx)
-
-
-_SECONDS = _Seconds()
+_SECONDS = Seconds(0.001)
 _NUMBER = click.IntRange(min=1)
 
 
