@@ -57,14 +57,15 @@ def misspelt() -> Iterator[str]:
 def from_environment_and_file(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, object]:
     """Return the settings in ``known`` from the environment and ``pyproject.toml``.
 
-    Empty variables are ignored. The search for the file begins in ``folder``, by default the working
-    directory, and goes upwards. Raise ``BadSetting``.
+    Empty variables and white space around a value are ignored. The search for the file begins in
+    ``folder``, by default the working directory, and goes upwards. Raise ``BadSetting``.
     """
     try:
         in_file = from_file(folder or Path.cwd())
     except FileNotFoundError:  # The working directory was deleted.
         in_file = {}
-    words = {setting.name: os.environ.get(variable(setting)) for setting in known}
+    # Strip white space, because an env file with Windows line ends leaves "\\r" at the end of each value.
+    words = {setting.name: os.environ.get(variable(setting), "").strip() for setting in known}
     in_environment = from_words(known, {name: word for name, word in words.items() if word}, variable)
     return merged({name: in_file[name] for name in in_file if name in words}, in_environment)
 
@@ -147,14 +148,17 @@ def from_file(folder: Path) -> dict[str, object]:
 
 def _table(path: Path) -> dict[str, object] | None:
     try:
-        tool = tomllib.loads(path.read_bytes().decode()).get("tool", {})
+        tool = tomllib.loads(path.read_bytes().decode("utf-8-sig")).get("tool", {})
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except OSError as problem:
         raise BadSetting(f"{path}: {problem.strerror}") from None
     except ValueError as problem:
         raise BadSetting(f"{path}: {problem}") from None
-    table = tool.get(_TABLE) if isinstance(tool, Mapping) else None
+    tables = tool if isinstance(tool, Mapping) else {}
+    table = tables.get(_TABLE)
+    if table is None and (near := close(_TABLE, tables, 1, 0.9)):
+        raise BadSetting(f"{path}: [tool.{near[0]}] is not known here; did you mean [tool.{_TABLE}]?")
     if table is None or isinstance(table, dict):
         return table
     raise BadSetting(f"{path}: [tool.{_TABLE}] must be a table")

@@ -331,7 +331,8 @@ def trust(authority: str | None = None) -> SSLContext:
     """
     import ssl
 
-    files = {"authority": authority, **{name: os.environ.get(name) for name in (AUTHORITY, *_ALSO)}}
+    variables = {name: os.environ.get(name, "").strip() for name in (AUTHORITY, *_ALSO)}
+    files = {"authority": authority, **variables}
     context = ssl.create_default_context()
     for name, path in files.items():
         try:

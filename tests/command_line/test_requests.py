@@ -165,6 +165,9 @@ def test_the_server_url_comes_from_an_option_or_an_environment_variable(
 ) -> None:
     """--port takes precedence over the environment variable. --port and --url cannot be combined."""
     assert ask("wait").out == f"{url}\n"
+    monkeypatch.setenv("RESELLER_SANDBOX_URL", f" {url}/\r")  # from a file with Windows line ends
+    monkeypatch.setenv("RESELLER_SANDBOX_WORLD", "default\r")
+    assert ask("clock", "show").status == 0
     monkeypatch.setenv("RESELLER_SANDBOX_URL", "http://127.0.0.1:1")
     port = url.rpartition(":")[2]
     assert ask("clock", "show").status == 3
@@ -187,6 +190,9 @@ def test_the_wait_command_ends_after_its_timeout(ask: Ask, tmp_path: Path) -> No
         done = ask("wait", "--ready-file", "ready.json", "--timeout", "0.01")
         assert (done.status, done.out, done.err.count("\n")) == (3, "", 1)
         assert "waited for 0.01 s." in done.err
+    assert "waited for 1 s." in ask("wait", "--ready-file", "ready.json", "--timeout", "1s").err
+    done = ask("wait", "--timeout", "soon")
+    assert (done.status, "soon must be a duration" in done.err) == (2, True), done.err
 
 
 def test_a_request_with_invalid_arguments_is_refused(ask: Ask) -> None:

@@ -105,12 +105,17 @@ def test_each_sandbox_setting_takes_effect_in_python(folder: Path) -> None:
     "turn", [0, *(pytest.param(turn, marks=pytest.mark.slow) for turn in (1, 2))], ids="turn {}".format
 )
 def test_each_setting_takes_effect_in_a_server(folder: Path, turn: int) -> None:
-    """A third of the settings from each source: the command line, the environment, the file."""
+    """A third of the settings from each source: the command line, the environment, the file.
+
+    The variables come from an env file with Windows line ends, and the file begins with a byte order mark.
+    """
     port = free_ports(2)
     settings = list({**GIVEN, "port": port, "tls_port": port + 1, "control_open": False}.items())
     arguments, variables, table = (dict(settings[(turn + part) % 3 :: 3]) for part in range(3))
-    write_table(folder, table)
-    with started(on_the_command_line(arguments), folder, in_the_environment(variables)) as ready:
+    file = write_table(folder, table)
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    environment = {name: f"{value}\r" for name, value in in_the_environment(variables).items()}
+    with started(on_the_command_line(arguments), folder, environment) as ready:
         assert ready["url"] == f"http://localhost:{port}"
         assert urlsplit(ready["tls_url"]).port == port + 1
         assert Path(ready["authority"]).is_relative_to(folder / "certificates")
@@ -296,7 +301,8 @@ def test_errors_of_each_source_have_a_line_for_every_wrong_setting(
                 assert f" {name} " in done.err, name
         assert f"{where} max_world is not known here; did you mean max_worlds" in done.err
         assert f"{where} header-prefix is not known here; did you mean header_prefix" in done.err
-    for text in ("[tool.reseller_sandbox", "a = \xff", "[tool]\nreseller_sandbox = 3"):
+    misspelt = "[tool.reseller-sandbox]\nport = 1"
+    for text in ("[tool.reseller_sandbox", "a = \xff", "[tool]\nreseller_sandbox = 3", misspelt):
         path.write_bytes(text.encode("latin-1"))
         done = run("serve")
         assert (done.status, done.err.startswith(f"reseller-sandbox: {path}: ")) == (2, True), done.err

@@ -213,7 +213,7 @@ def test_a_test_suite_passes_in_process_mode(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_test_suite_passes_in_server_mode(tmp_path: Path, running: str) -> None:
-    assert "11 passed" in run(tmp_path, ANYWHERE, "-n", "2", RESELLER_SANDBOX_MODE=running)
+    assert "11 passed" in run(tmp_path, ANYWHERE, "-n", "2", RESELLER_SANDBOX_MODE=f"{running}\r")
     (tmp_path / "pytest.ini").write_text("[pytest]\nreseller_sandbox_mode = server\n")
     assert "11 passed" in run(tmp_path, ANYWHERE, "-n", "2")
     (shown,) = (one.content for one in blocks(README.read_text("utf-8")) if one.file)

@@ -63,11 +63,11 @@ def _transport(options: dict[str, Any]) -> HttpTransport:
 
     Raise ``UsageError`` or ``BadSetting`` for an invalid option.
     """
-    url, world, ca = (options.pop(name) for name in ("url", "world", "ca"))
-    if url is not None and options["port"] is not None:
+    url, world, ca = ((options.pop(name) or "").strip() for name in ("url", "world", "ca"))
+    if url and options["port"] is not None:
         if click.get_current_context().get_parameter_source("url") is ParameterSource.COMMANDLINE:
             raise click.UsageError("--url and --port cannot be combined. Give one of them")
-        url = None  # ``--port`` takes precedence over the variable for ``url``.
+        url = ""  # ``--port`` takes precedence over the variable for ``url``.
     server = _SERVER.read(options)
     url = url or f"http://127.0.0.1:{server.get('port', ServerSettings.port)}"
-    return HttpTransport(url, world or "", server.get("control_token"), authority=ca)
+    return HttpTransport(url, world, server.get("control_token"), authority=ca or None)

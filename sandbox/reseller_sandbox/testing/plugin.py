@@ -196,4 +196,4 @@ def _option(config: pytest.Config, name: str) -> str:
     """Return the value from the option, the environment or pytest's configuration file."""
     option = config.getoption(name)
     value = ",".join(option) if isinstance(option, list) else option
-    return str(value or os.environ.get(variable(name)) or config.getini(name) or "")
+    return str(value or os.environ.get(variable(name), "").strip() or config.getini(name) or "")
