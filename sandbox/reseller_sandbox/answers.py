@@ -37,7 +37,14 @@ from reseller_sandbox.values.matching import GLOBS_BY_PATH, Match, Request
 from reseller_sandbox.values.names import suffixes, to_unicode
 from reseller_sandbox.values.parameters import record
 from reseller_sandbox.values.patterns import REST, places
-from reseller_sandbox.values.text_checks import is_printable, nearest, plain, unused, with_leaves
+from reseller_sandbox.values.text_checks import (
+    is_printable,
+    nearest,
+    percent_decoded,
+    plain,
+    unused,
+    with_leaves,
+)
 
 #: A placeholder, such as ``{zone}``, or an escape: ``{{zone}}`` stands for the literal text ``{zone}``.
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z_][\w.-]*)\}\}|\{([A-Za-z_][\w.-]*)\}", re.ASCII)
@@ -320,18 +327,31 @@ class CannedAnswer(CannedResponse, frozen=True, kw_only=True):
         )
 
     def match(self, request: Request) -> Mapping[str, str] | None:
-        """Return the values of the path's placeholders, or None if the request does not match."""
-        expected, actual = self.path.split("/"), request.path.split("/")
-        if request.method != self.method or len(expected) != len(actual):
+        """Return the values of the path's placeholders, or None if the request does not match.
+
+        An answer to GET is also the answer to HEAD.
+        """
+        values = self.values_in(request.path)
+        if self.method != ("GET" if request.method == "HEAD" else request.method) or values is None:
+            return None
+        body = cast("tuple[Any, ...] | None", self.request_body)
+        return values if body is None or Match(body=body)(request) else None
+
+    def values_in(self, path: str) -> Mapping[str, str] | None:
+        """Return the values of the placeholders in ``path``, or None if it is not the path of this answer.
+
+        The path of an answer can be percent-encoded, as in a URL.
+        """
+        expected, actual = self.path.split("/"), path.split("/")
+        if len(expected) != len(actual):
             return None
         values = {}
         for segment, text in zip(expected, actual, strict=True):
             if segment.startswith("{") and text:
                 values[segment[1:-1]] = text
-            elif segment != text:
+            elif text not in (segment, percent_decoded(segment)):
                 return None
-        body = cast("tuple[Any, ...] | None", self.request_body)
-        return values if body is None or Match(body=body)(request) else None
+        return values
 
 
 def places_of(answer: CannedAnswer) -> JsonPlaces:

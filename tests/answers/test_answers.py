@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reseller_sandbox import Refused, Sandbox, replay
 from tests.clients import Api
@@ -69,6 +73,38 @@ def test_the_first_canned_answer_that_matches_the_request_is_returned(
     ):
         with subtests.test(method=method, path=path):
             assert api.call(method, path).status == 404
+
+
+@given(st.lists(st.text("aZ9 %+&=;:@~éЖ🙂", min_size=1), min_size=1, max_size=3), st.booleans())
+def test_a_path_can_be_percent_encoded_in_an_answer_and_in_a_match(segments: list[str], small: bool) -> None:
+    """With capital or small hexadecimal digits, as in a URL."""
+    path = quote("/".join(["/x", *segments]))
+    spelling = re.sub("%..", lambda code: code[0].lower(), path) if small else path
+    with Sandbox("empty") as sandbox:
+        sandbox.answers.add(spelling, body="here")
+        assert sandbox.client().get(path).text == "here"
+        head = sandbox.client().head(path)
+        assert (head.status_code, head.text, head.headers["content-length"]) == (200, "", "4")
+        assert sandbox.journal.list(path=spelling).matching == 2
+
+
+def test_a_request_that_just_misses_a_canned_answer_is_refused_with_its_name(
+    sandbox: Sandbox, api: Api, subtests: pytest.Subtests
+) -> None:
+    sandbox.answers.add("/Zones/{zone}", name="zone", method="PUT", request_body={"type": "A"}, body="")
+    sandbox.answers.add("/keys/", name="keys", entry="keys", exists=True, body="")
+    for method, path, body, reason in (
+        ("GET", "/Zones/a.com", None, "the canned answer zone is for PUT /Zones/{zone}"),
+        ("PUT", "/zones/a.com", {"type": "A"}, "the canned answer zone is for PUT /Zones/{zone}"),
+        ("PUT", "/Zones/a.com/", {"type": "A"}, "the canned answer zone is for PUT /Zones/{zone}"),
+        ("PUT", "/Zones/a.com", {"type": "B"}, "the canned answer zone has another request_body"),
+        ("GET", "/keys/", None, "the canned answer keys has exists=true, which is not the case"),
+        ("GET", "/keys", None, "the canned answer keys is for GET /keys/"),
+        ("GET", "/zones", None, "paths begin with"),
+    ):
+        with subtests.test(method=method, path=path, body=body):
+            answer = api.call(method, path, body)
+            assert (answer.status, reason in answer.json["message"]) == (404, True), answer.json
 
 
 def test_a_sequence_of_canned_answers_is_returned_in_order_and_can_be_rewound(

@@ -14,7 +14,7 @@ from reseller_sandbox.values.kinds import ANYTHING, SWITCH, TEXT, Kind, listed, 
 from reseller_sandbox.values.names import to_unicode, well_formed
 from reseller_sandbox.values.parameters import Also, record
 from reseller_sandbox.values.patterns import PATH, Glob, Path, any_matches
-from reseller_sandbox.values.text_checks import plain, require_whole_letters, with_leaves
+from reseller_sandbox.values.text_checks import percent_decoded, plain, require_whole_letters, with_leaves
 
 #: The maximum number of headers, query parameters or body values in a condition.
 _KEYS = 50
@@ -296,6 +296,13 @@ def _text_misses(name: str, globs: tuple[Glob, ...], request: Request) -> Iterat
         yield Miss(name, _joined(globs), text)
 
 
+def _path_misses(name: str, globs: tuple[Glob, ...], request: Request) -> Iterator[Miss]:
+    """Yield the difference in the path. A glob can be percent-encoded, as in a URL."""
+    decoded = tuple(Glob(percent_decoded(glob.text)) for glob in globs if "%" in glob.text)
+    if not any_matches((*globs, *decoded), request.path):
+        yield Miss(name, _joined(globs), request.path)
+
+
 def _domain_misses(name: str, globs: tuple[Glob, ...], request: Request) -> Iterator[Miss]:
     if not _names(globs, request.domains):
         yield Miss(name, _joined(globs), ", ".join(request.domains) or None)
@@ -356,7 +363,7 @@ _MISSES: Mapping[str, Callable[[str, Any, Request], Iterator[Miss]]] = {
     "domain": _domain_misses,
     "account": _text_misses,
     "method": _text_misses,
-    "path": _text_misses,
+    "path": _path_misses,
     "headers": _pair_misses,
     "query": _pair_misses,
     "body": _body_misses,

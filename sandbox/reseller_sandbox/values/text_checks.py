@@ -76,6 +76,14 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+_ENCODED = re.compile("(?:%[0-9A-Fa-f]{2})+")
+
+
+def percent_decoded(text: str) -> str:
+    """Return a part of a URL without percent-encoding."""
+    return _ENCODED.sub(lambda part: bytes.fromhex(part[0].replace("%", "")).decode(errors="replace"), text)
+
+
 def unused(name: str, taken: Container[str]) -> str:
     """Return ``name``, with a number added if the name is taken."""
     numbered = (f"{name}-{number}" for number in count(2))

@@ -48,6 +48,23 @@ def _matches(answer: CannedAnswer, request: RequestContext, world: World) -> boo
     return answer.exists == (values("entry") is not None or bool(values("entries")))
 
 
+def near_miss(request: RequestContext, world: World) -> str:
+    """Return the reason why a canned answer at the path of ``request`` does not match, or an empty string.
+
+    The case of letters and a slash at the end count as another path.
+    """
+    path = request.path.rstrip("/").lower()
+    for name, answer in world.snapshot.answers.items():
+        if replace(answer, path=answer.path.rstrip("/").lower()).values_in(path) is None:
+            continue
+        if answer.match(request) is not None:
+            return f"the canned answer {name} has exists={str(answer.exists).lower()}, which is not the case"
+        if answer.values_in(request.path) is not None and answer.method == request.method:
+            return f"the canned answer {name} has another request_body"
+        return f"the canned answer {name} is for {answer.method} {answer.path}"
+    return ""
+
+
 def respond(request: RequestContext, world: World) -> Answer:
     """Return the canned answer ``request.canned``, and count the request."""
     answers = world.snapshot.answers

@@ -15,6 +15,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.values.text_checks import close, cut
+from reseller_sandbox.web.canned_answers import near_miss
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.interface import Endpoint, Interface, Mount
 from reseller_sandbox.worlds import World
@@ -86,7 +87,9 @@ class Unmatched:
         return next((mount.interface for mount in self._mounts if mount.owns(request.path)), None)
 
     def _nearest(self, request: RequestContext, world: World) -> str:
-        """Return a hint for an unknown path: similar operations, or words that no operation has."""
+        """Return a hint for an unknown path: a canned answer, similar operations, or unknown words."""
+        if reason := near_miss(request, world):
+            return reason
         interface = self._owner(request)
         if interface is not None and (reason := interface.unmatched(request, world)):
             return reason
