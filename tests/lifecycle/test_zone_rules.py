@@ -185,6 +185,21 @@ def test_a_transfer_takes_back_an_automatic_renewal_within_its_grace(
     assert_replays(sandbox)
 
 
+@pytest.mark.parametrize("counted", ["one", "as_sent"])
+def test_a_transfer_reports_years_that_it_does_not_add(sandbox: Sandbox, counted: str) -> None:
+    sandbox.assumptions.set({"v3.transfer.years": counted})
+    for rule, least, reason in [
+        ("extends", 1, "one year"),
+        ("restarts", 2, "2 years"),
+        ("unchanged", 1, "no year"),
+    ]:
+        edit_zone(sandbox, "com", transfer_term=rule, min_transfer_years=least)
+        ignored = transfer(sandbox, "theirs.com", years=3).headers.get("x-sandbox-ignored")
+        has_effect = counted == "as_sent" and rule != "unchanged"
+        assert ignored == (None if has_effect else f"years; a transfer adds {reason}")
+        assert connect(sandbox).post(f"{D}/cancelTransfer/theirs.com").status == 200
+
+
 def test_an_overdue_name_stays_overdue_after_a_transfer_that_adds_no_year(sandbox: Sandbox) -> None:
     edit_zone(sandbox, "com", transfer_term="unchanged")
     transfer(sandbox, "lapsed.com")

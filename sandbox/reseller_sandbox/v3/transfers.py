@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import validate
 
 from reseller_sandbox import refusals as r
-from reseller_sandbox.registry import orders, transfers
+from reseller_sandbox.registry import orders, transfers, zones
 from reseller_sandbox.registry.lifecycle import Action, require
 from reseller_sandbox.registry.model import Account, Order, Purpose, Transfer
 from reseller_sandbox.registry.state import Draft
@@ -105,8 +105,11 @@ def request_transfer(call: Call) -> dict[str, object]:
         ),
     )
     note_unused_keys(call, placed.order)
-    if "years" in call.arguments and call.assumed.transfer_years == "one":
-        call.ignore("years", "a transfer adds one year", contradicted=call.arguments["years"] != 1)
+    zone = call.draft.state.zones[placed.order.zone]
+    added = zones.added_years(zone, zone.min_transfer_years)
+    if "years" in call.arguments and (added == 0 or call.assumed.transfer_years == "one"):
+        count = {0: "no year", 1: "one year"}.get(added, f"{added} years")
+        call.ignore("years", f"a transfer adds {count}", contradicted=call.arguments["years"] != added)
     return {
         "domainName": render_name(call, placed.order.name, domain["domainName"]),
         "order_id": number(call, placed.order.id),
