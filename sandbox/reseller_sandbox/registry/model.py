@@ -321,7 +321,7 @@ class Zone(Struct, frozen=True, kw_only=True):
         mixed_scripts: Whether a name can have letters of several scripts. The scripts of Japanese, Korean or
             Chinese are never mixed, also with Latin letters.
         license: Regular expression for licence numbers. If set, a registration requires a licence number.
-        in_service: Whether the zone's registry accepts requests.
+        in_service: Whether the zone's registry accepts registrations, renewals, restores and transfers.
         premium: The prices of premium names, by label.
         reserved: Labels that nobody can register.
     """

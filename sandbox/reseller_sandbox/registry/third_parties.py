@@ -167,7 +167,7 @@ def set_service(draft: Draft, zone: Zone, *, in_service: Switch) -> RegistryEven
     """Take a zone out of service, or put it back into service.
 
     Args:
-        in_service: Whether the zone is in service.
+        in_service: Whether the zone accepts registrations, renewals, restores and transfers.
     """
     return _changed(draft, "set_service", replace(_zone(draft.state, zone), in_service=in_service))
 
