@@ -47,6 +47,17 @@ def test_a_name_in_a_zone_out_of_service_is_not_available(sandbox: Sandbox) -> N
     assert answer == (400, "Domain zone not support", "zone_out_of_service")
 
 
+def test_a_host_without_types_of_addresses_is_refused_with_their_form(sandbox: Sandbox) -> None:
+    v2 = connect(sandbox)
+    answer = v2.post("/domain/active.com/host/ns7", {"ip": ["192.0.2.7", "2001:db8::7"]})
+    assert answer.json["msg"].startswith(
+        "Not enough parameter: ip must be an array of objects with ip and type"
+    )
+    answer = v2.put("/domain/active.com/host/ns1", {"ip": {"add": ["192.0.2.7"]}})
+    assert answer.json["msg"] == "Unknown ip type : 192.0.2.7"
+    assert answer.headers["x-sandbox-refusal"].endswith("neither v4 nor v6, as in type=>v4,ip=>192.0.2.1.")
+
+
 def test_a_header_that_is_cut_shows_it(sandbox: Sandbox) -> None:
     answer = connect(sandbox).put("/domain/active.com/restore")
     header = answer.headers["x-sandbox-refusal"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields
 
@@ -59,8 +59,10 @@ class Addresses(fields.Field[list[TypedAddress]]):
 
     shape: ClassVar[Shaped] = _ENTRIES
 
-    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> list[TypedAddress]:  # noqa: ARG002
+    def _deserialize(self, value: Any, attr: object, data: object, **kwargs: object) -> list[TypedAddress]:  # noqa: ARG002
         addresses = _addresses(value)
+        if any(isinstance(entry, str) and "=>" not in entry for entry in value):
+            raise ValidationError("must be an array of objects with ip and type")
         for address in addresses:
             for key, part in address._asdict().items():
                 if not part:
