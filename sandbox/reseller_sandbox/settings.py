@@ -115,14 +115,21 @@ def profile_of(setting: str) -> Assumptions:
         raise BadSetting(complaint(mistakes("profile", setting, problem))) from None
 
 
+#: A host, optionally with a port. An IPv6 address is in brackets and can have a zone.
+_HOST_AND_PORT = re.compile(r"[\w.:%\[\]-]+")
+
+
 def read_url(value: Any) -> str:
     """Return ``value`` if it is an HTTP or HTTPS URL. Raise ValueError otherwise."""
     if "@" in str(value).partition("//")[2].partition("/")[0]:
         raise ValueError("is a URL with a user. Remove the user and the password")
     with suppress(ValueError, TypeError, AttributeError):
         parts = urlsplit(value)
-        if parts.scheme in ("http", "https") and parts.netloc and parts.port != 0 and value.isprintable():
+        is_valid = _HOST_AND_PORT.fullmatch(parts.netloc) and parts.port != 0
+        if parts.scheme in ("http", "https") and is_valid and value.isprintable():
             return str(value)
+    if str(value).lower().startswith(("http://", "https://")):
+        raise ValueError("must be a URL with a valid host and port")
     raise ValueError("must be a URL that begins with http:// or https://")
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
 from tests.command import Done, program, run
@@ -180,6 +182,15 @@ def test_the_server_url_comes_from_an_option_or_an_environment_variable(
         assert beyond in done.err
     both = ask("clock", "show", "--port", port, "--url", url)
     assert (both.status, "--url and --port" in both.err) == (2, True)
+
+
+@given(st.sampled_from(" *{}<>\"\\^`|$!;,&='()~+"), st.sampled_from(("{}:1", "a{}", "a{}b.test", "[::1]{}")))
+def test_a_server_url_with_an_invalid_host_is_refused_in_one_line(mark: str, host: str) -> None:
+    url = f"http://{host.replace('{}', mark)}"
+    for words in (("clock", "show", "--url", url), ("serve", "--certfile", "/no", "--public-url", url)):
+        done = run(*words)
+        assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+        assert "must be a URL with a valid host and port, not" in done.err
 
 
 def test_the_wait_command_ends_after_its_timeout(ask: Ask, tmp_path: Path) -> None:

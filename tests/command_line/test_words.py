@@ -142,6 +142,7 @@ def test_invalid_arguments_are_rejected_with_one_error_line(url: str, subtests: 
         ("wait --timeout soon", "invalid value for '--timeout'"),
         ("history load @/no/such", "/no/such: No such file or directory"),
         ("health show --url localhost:8053", "must be a URL that begins with http:// or https://"),
+        ("health show --url http://127.0.0.1:99999", "must be a URL with a valid host and port"),
         ("health show --port x", "--port must be an integer from 0 to 65535, not 'x'"),
         ("health show --url https://127.0.0.1:1 --ca /no/ca.pem", "/no/ca.pem cannot be used: No such file"),
     ):

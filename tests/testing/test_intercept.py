@@ -304,6 +304,7 @@ def test_invalid_arguments_of_an_interception_are_refused(sandbox, subtests):
         ((), "network", "intercept needs at least one URL of a service"),
         (("api.example.test",), "network", "'api.example.test'"),
         (("https://[::1",), "network", "Invalid IPv6"),
+        ((API, "https://*.example.test"), "network", "'https://*.example.test' is not the URL of a service"),
         ((API, "https://api.example.test/v3"), "network", "Use https://api.example.test"),
         (("https://me@api.example.test",), "network", "more than a scheme"),
         ((5,), "network", "5"),

@@ -6,6 +6,7 @@ restored after the last one ends. Each request looks up its interception.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
@@ -133,7 +134,7 @@ def _parse_origin(url: str) -> Origin:
         origin = _origin(url)
     except (ValueError, TypeError, AttributeError) as problem:
         raise _invalid(f"{url!r} is not a URL: {problem}") from None
-    if parts.scheme not in PORTS or not origin[1]:
+    if parts.scheme not in PORTS or not re.fullmatch(r"[\w.:%-]+", origin[1]):
         raise _invalid(f"{url!r} is not the URL of a service, such as https://api.example.test")
     if parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None:
         raise _invalid(f"{url!r} has more than a scheme, a host and a port. Use {_written(origin)}")
