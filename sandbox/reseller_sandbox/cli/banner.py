@@ -17,9 +17,12 @@ from reseller_sandbox.worlds import World
 
 
 def banner(
-    world: World, server: Server, fixture: str, prefix: str, interfaces: Sequence[PublicInterface]
+    world: World, server: Server, origin: str, prefix: str, interfaces: Sequence[PublicInterface]
 ) -> str:
-    """Return the start-up message of a server. Omit secrets if other machines can reach the server."""
+    """Return the start-up message of a server, whose default world comes from ``origin``.
+
+    Omit secrets if other machines can reach the server.
+    """
     url = server.tls_url or server.url
     urls = dict.fromkeys((url, server.url))
     state = world.state
@@ -41,7 +44,7 @@ def banner(
     ]
     lines = [
         f"reseller-sandbox on {' and '.join(urls)}",
-        f"  fixture {fixture}: {contents}; the clock {clock} {wire(world.now())}",
+        f"  {origin}: {contents}; the clock {clock} {wire(world.now())}",
         "",
         *_table([("account", "client-id", *credentials, "balance"), *rows]),
         "",

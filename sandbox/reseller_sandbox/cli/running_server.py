@@ -66,10 +66,12 @@ def run(settings: ServerSettings, recorded: EngineDump | None = None, source: st
         except PortInUse as problem:
             raise CannotListen(_taken(problem.address, settings.port)) from None
         stack.enter_context(server.heeding_signals())
-        in_json, fixture = settings.log == "json", source or str(settings.fixture)
+        in_json = settings.log == "json"
+        fixture = None if saved is not None else source or str(settings.fixture)
         if not in_json:
             interfaces = public_interfaces(tuple(settings.interfaces))
-            click.echo(banner(worlds.default, server, fixture, settings.header_prefix, interfaces))
+            origin = f"worlds of {settings.state_file}" if fixture is None else f"fixture {fixture}"
+            click.echo(banner(worlds.default, server, origin, settings.header_prefix, interfaces))
         log = stack.enter_context(_log_on_standard_error(AsJson() if in_json else None))
         if in_json and log is not None:
             urls = {"url": server.url, "tls_url": server.tls_url or None, "state_file": settings.state_file}
