@@ -404,6 +404,21 @@ def test_recorded_answers_keep_their_media_type_and_a_broken_url_is_refused(tmp_
     content["text"] = "[" * 100_000
     file.write_text(json.dumps({"log": {"entries": [exchange]}}))
     assert "[[[" in printed("answers", "record", str(file), "--host", "api.example.com")
+    words = "answers", "record", str(file), "--host"
+    answers_of = "The file has answers of api.example.com"
+    assert answers_of in run(*words, "https://api.example.com").err
+    content |= {"mimeType": "image/jpeg", "encoding": "base64", "text": "/9j/"}
+    picture = {**exchange, "request": {"method": "GET", "url": "https://api.example.com/picture"}}
+    file.write_text(json.dumps({"log": {"entries": [picture]}}))
+    done = run(*words, "api.example.com")
+    assert (done.status, "1 response whose body is not text in UTF-8" in done.err) == (2, True)
+    text = {**picture, "response": {"status": 200, "content": {"text": "é"}}}
+    file.write_text(json.dumps({"log": {"entries": [text, picture]}}))
+    done = run(*words, "api.example.com")
+    assert ("body: é" in done.out, done.err) == (
+        True,
+        "Left out: 1 response whose body is not text in UTF-8.\n",
+    )
     exchange["request"]["url"] = "http://[bad/x"
     file.write_text(json.dumps({"log": {"entries": [exchange]}}))
     done = run("answers", "record", str(file), "--host", "api.example.com")

@@ -45,12 +45,14 @@ def answers_record(file: Path, host: str, output: Path | None, settings: Mapping
 
     secrecy = secrecy_of(settings.get("secret_names", ()))
     recorded: dict[tuple[str, str], list[dict[str, object]]] = {}
-    left_out = 0
+    left_out = not_text = 0
+    hosts = set[str]()
     word, entries = exchanges(file.read_bytes(), str(file))
     for number, exchange in enumerate(entries, 1):
         if not isinstance(exchange, Exchange):
             continue
         url = url_parts(exchange, f"{file}: {word} {number}")
+        hosts.add(url.netloc)
         if host.lower() not in (url.netloc.lower(), url.hostname):
             continue
         method, path = exchange.method.upper(), unquote(url.path)
@@ -60,11 +62,18 @@ def answers_record(file: Path, host: str, output: Path | None, settings: Mapping
         except ValueError:  # The request belongs to the contract, or its method is unusual, such as HEAD.
             left_out += 1
             continue
+        if not _is_utf8(exchange.content):  # The body of a canned answer is text.
+            not_text += 1
+            continue
         responses = recorded.setdefault((method, path), [])
         if response not in responses[-1:]:
             responses.append(response)
+    kinds = [f"{plural(left_out, 'request')} of the contract"] if left_out else []
+    kinds += [f"{plural(not_text, 'response')} whose body is not text in UTF-8"] if not_text else []
+    omitted = f" Left out: {', '.join(kinds)}." if kinds else ""
     if not recorded:
-        give_up(f"{file} has no answers of {host} beyond the contract")
+        known = f" The file has answers of {', '.join(sorted(hosts))}." if hosts and not kinds else ""
+        give_up(f"{file} has no answers of {host} beyond the contract.{omitted}{known}")
     answers: dict[str, object] = {}
     for (method, path), responses in recorded.items():
         response = responses[0] if len(responses) == 1 else {"sequence": responses}
@@ -72,10 +81,19 @@ def answers_record(file: Path, host: str, output: Path | None, settings: Mapping
     text = as_yaml({"answers": answers})
     if output is None:
         click.echo(text.rstrip())
+        if not_text:
+            click.echo(omitted.strip(), err=True)
         return
     output.write_text(text, "utf-8")
-    omitted = f" Left out: {plural(left_out, 'request')} of the contract." if left_out else ""
     click.echo(f"{output} contains {plural(len(answers), 'answer')}.{omitted}")
+
+
+def _is_utf8(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _response(exchange: Exchange, secrecy: Secrecy) -> dict[str, object]:
@@ -86,7 +104,7 @@ def _response(exchange: Exchange, secrecy: Secrecy) -> dict[str, object]:
     try:
         body = load_json(exchange.content) if exchange.content.strip() else None
     except ValueError:
-        body = exchange.content.decode("utf-8", "replace")
+        body = exchange.content.decode("utf-8", "replace")  # Other content is left out later.
     headers = {name.lower(): value for name, value in exchange.answer_headers.items()}
     media_type = headers.get("content-type", "")
     is_default = not media_type or body is None or "json" in media_type.partition(";")[0]
