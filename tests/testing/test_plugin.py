@@ -142,6 +142,7 @@ def test_fails(reseller_sandbox):
     client.post("/v3/domains/createDomain", json={"domain": {"domainName": "mine.com"}})
     with reseller_sandbox.fork(assume={"v3.ids": "integer"}) as other:
         other.clock.advance("P1D")
+        other.client().delete("/V2.0/domain/mine.com")
         assert other.clock.now == reseller_sandbox.clock.now
 
 
@@ -270,6 +271,7 @@ def test_the_report_of_a_failed_test_shows_the_worlds_of_the_test(tmp_path: Path
         r"       possible: .+",
         r"-+ reseller sandbox: world w2 -+",
         r"clock     2026-01-16T12:00:00Z, frozen",
+        r"  r3   DELETE /V2.0/domain/mine.com: 200 ok, main got 10.99 back",
         r"assumed   v3.ids = integer",
     ):
         assert re.search(f"^{line}$", said, re.MULTILINE), f"{line}\n{said}"
