@@ -94,7 +94,7 @@ def test_listed_fault_rules_can_be_sent_back_and_then_have_counts_of_zero(
         {"kind": "rate_limit", "limit": 9, "match": {"query": {"page": "?"}, "body": {"a[*].b": body}}},
         {"kind": "bandwidth", "rate": 1000, "match": {"outcome": ["ok", "4xx"], "carried_out": True}},
         {"kind": "error", "error": "name_taken", "headers": {"X-Y": "z"}, "when": {"from": "P1D"}},
-        {"kind": "error", "name": "raw", "status": 500, "body": body, "match": {"path": "ßŉ: #"}},
+        {"kind": "error", "name": "raw", "status": 500, "body": body, "match": {"path": "/ßŉ: #"}},
         {"kind": "latency", "median": 0.00001, "sigma": 0.3},
         {"kind": "mutate", "path": "domains[0]", "value": body, "match": {"changed": True, "fault": "error"}},
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import ExitStack, suppress
 from http.client import HTTPException
 from pathlib import Path
@@ -331,3 +332,33 @@ def test_counts_include_dropped_requests_or_are_refused(way: str) -> None:
             assert journal.count() == 21
             sandbox.journal.clear()
             assert journal.count() == 0
+
+
+def test_a_path_that_no_request_can_have_is_refused(subtests: pytest.Subtests) -> None:
+    """In an expectation of no request, in a fault and in a scheduled action, it would never match."""
+    wrong = (
+        ("v3/balance", "must begin with / or *"),
+        ("https://api.example.test/v3/balance", "must begin with / or *"),
+        ("/v3/domains?page=2", "must be without a query"),
+    )
+    with Sandbox() as sandbox:
+        for path, problem in wrong:
+            for use in (
+                lambda path: sandbox.journal.expect(path=path, times=0),
+                lambda path: sandbox.faults.add("reset", match={"path": path}),
+                lambda path: sandbox.simulate.when(after={"path": path}).drop("active-example.com"),
+            ):
+                with subtests.test(path=path), pytest.raises(Refused, match=re.escape(problem)):
+                    use(path)
+        sandbox.client().get("/v3/balance")
+        for path in ("/v3/balance", "*balance", "?v3?balance"):
+            sandbox.journal.expect(path=path, times=1)
+
+
+def test_a_failed_expectation_says_that_the_journal_of_its_world_is_empty() -> None:
+    with Sandbox() as sandbox, sandbox.fork() as other:
+        other.client().get("/v3/balance")
+        with pytest.raises(AssertionError, match="1 expected, 0 came; the journal of this world is empty"):
+            sandbox.journal.expect(operation="v3.balance", times=1)
+        with pytest.raises(AssertionError, match="exactly 2 expected, 1 came\n"):
+            other.journal.expect(operation="v3.balance", times=2)

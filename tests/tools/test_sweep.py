@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -251,6 +252,25 @@ def test_sweep_cuts_the_long_output_of_a_failing_function(sandbox: Sandbox) -> N
         sweep_function(fail, sandbox)
     assert "exit status 1" in str(refusal.value)
     assert len(str(refusal.value)) < 10**5
+
+
+@pytest.mark.parametrize("leave", [sys.exit, pytest.fail])
+def test_sweep_goes_on_if_a_function_leaves_with(leave: Callable[[str], None]) -> None:
+    """``SystemExit`` and the error of ``pytest.fail`` are not an ``Exception``, and end only their run."""
+
+    def renews(world: Sandbox) -> None:
+        if world.client().post("/v3/domains/renewDomain/active-example.com").status_code != 200:
+            leave("not renewed")
+        sys.exit(0)
+
+    def is_free(world: Sandbox) -> None:
+        if world.accounts["main"].balance < 10000:
+            leave("it is not free")
+
+    with Sandbox() as sandbox:
+        assert sweep_function(renews, sandbox, kinds=("rate-limited",)).counts()["noticed"] == 1
+        with pytest.raises(BadSetting, match="it is not free"):
+            sweep_function(renews, sandbox, kinds=("rate-limited",), invariants=[is_free])
 
 
 def test_sweep_refuses_wrong_options_with_a_one_line_message(subtests: pytest.Subtests) -> None:

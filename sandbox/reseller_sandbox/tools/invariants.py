@@ -342,7 +342,9 @@ def own_violations(invariants: Iterable[OwnInvariant], world: Sandbox) -> list[s
     for invariant in invariants:
         try:
             words = invariant(world)
-        except Exception as problem:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as problem:  # also the errors of pytest.fail and pytest.raises
             words = f"{type(problem).__name__}: {problem}"
         violations += [f"{getattr(invariant, '__name__', 'invariant')}: {words}"] if words else []
     return violations

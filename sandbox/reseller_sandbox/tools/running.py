@@ -305,15 +305,20 @@ class CommandProgram:
 def function_program(function: Callable[[Sandbox], object]) -> Program:
     """Return a program that calls ``function`` with the ``Sandbox`` of a run.
 
-    The run fails if the function raises an error. If the function returns a list, the list is its report
-    about its orders: each entry is a mapping with the keys of ``ReportedOrder``.
+    The run fails if the function raises an error, or ends with ``sys.exit`` and a status other than 0. If the
+    function returns a list, the list is its report about its orders: each entry is a mapping with the keys of
+    ``ReportedOrder``.
     """
 
     def program(world: Sandbox) -> Ended:
         began = stopwatch()
         try:
             said = function(world)
-        except Exception:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as problem:  # also SystemExit, and the errors of pytest.fail and pytest.raises
+            if isinstance(problem, SystemExit) and problem.code in (None, 0):
+                return Ended(0, "", stopwatch() - began)
             return Ended(1, format_exc()[-KEPT:], stopwatch() - began)
         try:
             view = convert(said, tuple[ReportedOrder, ...]) if isinstance(said, list) else None

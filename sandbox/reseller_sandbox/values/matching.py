@@ -41,6 +41,15 @@ def name_spelt(glob: str) -> str:
     return glob.lower() if name is None else to_unicode(name)
 
 
+def _path_spelt(glob: str) -> str:
+    """Return a glob for paths. Refuse a glob that no path can match."""
+    if not glob.startswith(("/", "*", "?")):
+        raise ValueError("must begin with / or *")
+    if "=" in glob.partition("?")[2]:
+        raise ValueError("must be without a query, for which there is the condition query")
+    return glob
+
+
 def _outcome(value: object) -> str:
     """Read an outcome. ``contract.unknown`` checks later whether the outcome exists."""
     if isinstance(value, str) and 0 < len(value) <= _LONGEST_WORD:
@@ -232,7 +241,7 @@ class Matching(TypedDict, total=False):
     domain: Annotated[_Globs, patterns("a glob such as *.com", name_spelt), Also("name")]
     account: Annotated[_Globs, _glob("main")]
     method: Annotated[_Globs, patterns("a method", str.upper)]
-    path: Annotated[_Globs, _glob("*/domains/*")]
+    path: Annotated[_Globs, patterns("a glob such as */domains/*", _path_spelt)]
     headers: Annotated[Mapping[str, str | None], GLOBS_BY_NAME]
     query: Annotated[Mapping[str, str | None], GLOBS_BY_NAME]
     body: Annotated[Mapping[str, Any], GLOBS_BY_PATH]

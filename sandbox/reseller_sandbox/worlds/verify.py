@@ -94,6 +94,8 @@ def count(
     if not verified and low <= possible and (high is None or count <= high):
         raise unanswerable(world.limits.journal, requests.dropped, NUMBER)
     forgotten = "" if verified else _forgotten(requests)
+    if not verified and not requests.entries and not requests.dropped:
+        forgotten = "; the journal of this world is empty"
     near = nearest(match, requests.entries) if count < low else ()
     return Verdict(verified, f"{_times(low, high)} expected, {count} came{forgotten}", matching, count, near)
 
