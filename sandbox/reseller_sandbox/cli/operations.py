@@ -117,7 +117,8 @@ def _option_for(operation: Operation, name: str, value: str) -> str:
     if inner and outer in options:
         return f"--{_dashed(outer)} {inner}={value}"
     if parent := parent_of(plain, options.values()):
-        return f"--{_dashed(parent.name)} {plain}={value}"
+        inside = f"--{_dashed(parent.name)} {plain}={value}"
+        return f"--{_dashed(plain)} {value} or {inside}" if plain in options else inside
     named = [each for each in options.values() if plain in (each.name, *each.synonyms)]
     for option in named or [options[known] for known in close(plain, options)]:
         is_switch = option.kind.shape.get("type") == "boolean"
@@ -156,8 +157,13 @@ def _values(operation: Operation, words: dict[str, object]) -> dict[str, object]
 def _value(parameter: Parameter, word: object) -> object:
     """Convert command-line words to a parameter's value: JSON, a list, or an object from NAME=VALUE pairs."""
     if isinstance(word, str):
-        is_file = word.startswith("@") and _takes_document(parameter)
-        return _file(parameter, word[1:]) if is_file else parse_text(parameter.kind.shape, word)
+        if not _takes_document(parameter):
+            return parse_text(parameter.kind.shape, word)
+        if word.startswith("@"):
+            return _file(parameter, word[1:])
+        if Path(word).suffix in (".yaml", ".yml", ".json"):
+            raise click.UsageError(f"{parameter.name} must be a document, not {word!r}; write @{word}")
+        return parse_text(parameter.kind.shape, word)
     if not isinstance(word, tuple):
         return word
     shapes = list(alternatives(parameter.kind.shape))

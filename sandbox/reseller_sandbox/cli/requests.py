@@ -299,8 +299,10 @@ def _send(
 
     ``path`` may also be a URL of the server. Characters that a request line cannot hold are percent-encoded.
     A request carries the credentials of its interface, and a control request the control token. Raise
-    ``Refused`` and ``Unreachable``.
+    ``Refused`` and ``Unreachable``, and UsageError for a URL of another server.
     """
+    if path.startswith(("http://", "https://")) and not path.startswith(server.url):
+        raise click.UsageError(f"{path!r} is not a URL of {server.url}; write only the path, or set --url")
     path = _encoded(f"/{path.removeprefix(server.url).removeprefix('/')}")
     if is_control(path):
         headers = server.headers()
