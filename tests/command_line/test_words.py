@@ -22,7 +22,7 @@ from tests.control.interfaces import OPERATIONS
 
 #: Words of a command, and the parameters that the server gets.
 CASES: tuple[tuple[str | list[str], dict[str, Any]], ...] = (
-    ("journal list --path a=b,c=d --path *", {"path": ["a=b,c=d", "*"]}),
+    ("journal list --path /a=b,c=d --path *", {"path": ["/a=b,c=d", "*"]}),
     (["journal", "list", "--domain", '["*.com", "*.net"]'], {"domain": ["*.com", "*.net"]}),
     ("journal list --operation 7", {"operation": "7"}),
     ("journal list --query page=1 --query q=a=b", {"query": {"page": "1", "q": "a=b"}}),
