@@ -76,7 +76,7 @@ def test_only_the_exact_auth_code_is_accepted_and_no_response_shows_the_code(
 
 
 def test_refusal_of_a_code_that_software_has_changed_says_how(sandbox: Sandbox, api: Api) -> None:
-    code, v2 = """a<b>&"c'+d""", connect_v2(sandbox)
+    code, v2 = """a<b>&"c'+ü日""", connect_v2(sandbox)
     sandbox.simulate.change("theirs.com", auth_code=code)
     for changed, reason in {
         f" {code}\n": ": it is the code without the white space at its ends.",

@@ -35,19 +35,16 @@ from reseller_sandbox.registry.model import (
 from reseller_sandbox.registry.state import Draft, State, held_order, pending_transfer
 from reseller_sandbox.values.clock import days, wire, years_later
 from reseller_sandbox.values.names import shown
+from reseller_sandbox.values.text_checks import percent_decoded
 
 #: Changes that software makes to a code on its way to the service: each with a function that takes it back.
 _RESTORED: Mapping[str, Callable[[str], str]] = {
     "without the white space at its ends": str.strip,
     "after its HTML entities are decoded": unescape,
-    "after its percent-encoding is decoded": lambda code: re.sub("%([0-9A-Fa-f]{2})", _octet, code),
+    "after its percent-encoding is decoded": percent_decoded,
     "with + in place of blanks": lambda code: code.replace(" ", "+"),
     "without its escaping backslashes": lambda code: re.sub(r"\\(.)", r"\1", code),
 }
-
-
-def _octet(encoded: re.Match[str]) -> str:
-    return chr(int(encoded[1], 16))
 
 
 class TransferRequest(purchases.Purchase, frozen=True, kw_only=True):
