@@ -16,6 +16,9 @@ PACKAGE = "sandbox/reseller_sandbox/"
 #: Tests of the rules of the registry, which every part of the sandbox uses.
 RULES = ("lifecycle", "v3/test_refusals.py", "v3/test_orders.py", "v2/test_ladders.py")
 
+#: Tests that know every action of third parties.
+ACTIONS = ("third_parties", "fixture/test_load.py")
+
 #: A test that knows every assumption.
 CALIBRATED = "tools/test_calibrate.py::test_har_files_of_every_program_become_a_profile_without_secrets"
 
@@ -39,8 +42,8 @@ TESTED = {
         "v2/test_assumptions.py",
     ),
     "registry/assumptions.py": (CALIBRATED,),
-    "registry/third_parties.py": ("third_parties", "fixture/test_load.py"),
-    "control/simulate.py": ("third_parties", "fixture/test_load.py"),
+    "registry/third_parties.py": ACTIONS,
+    "control/simulate.py": ACTIONS,
     "server": ("server/test_requests.py", "server/test_delivery.py"),
     "testing": ("testing/test_plugin.py",),
     "tools": ("tools/test_sweep.py", "tools/test_explore.py"),
