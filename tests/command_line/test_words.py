@@ -146,6 +146,7 @@ def test_invalid_arguments_are_rejected_with_one_error_line(url: str, subtests: 
             "request GET http://other:1/v3/domains",
             "'http://other:1/v3/domains' is not a URL of http://127.0.",
         ),
+        (f"request GET {url}0/v3/balance", f"{url}0/v3/balance' is not a URL of {url};"),
         ("history load @/no/such", "/no/such: No such file or directory"),
         ("health show --url localhost:8053", "must be a URL that begins with http:// or https://"),
         ("health show --url http://127.0.0.1:99999", "must be a URL with a valid host and port"),

@@ -301,7 +301,7 @@ def _send(
     A request carries the credentials of its interface, and a control request the control token. Raise
     ``Refused`` and ``Unreachable``, and UsageError for a URL of another server.
     """
-    if path.startswith(("http://", "https://")) and not path.startswith(server.url):
+    if path.startswith(("http://", "https://")) and not f"{path}/".startswith(f"{server.url}/"):
         raise click.UsageError(f"{path!r} is not a URL of {server.url}; write only the path, or set --url")
     path = _encoded(f"/{path.removeprefix(server.url).removeprefix('/')}")
     if is_control(path):
